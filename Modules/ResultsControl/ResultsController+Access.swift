@@ -1,35 +1,35 @@
 import Vivarium
 
 extension ResultsController {
-  /// Every section with its objects. Empty before the first fetch.
+  /// All sections with their objects. Empty before the first fetch.
   public var sections: [ResultsSection<U>] { (0..<numberOfSections).map { section($0) } }
 
-  /// How many sections are shown; 0 before the fetch.
+  /// The number of sections shown; 0 before the fetch.
   public var numberOfSections: Int { shown?.rows.sections.count ?? 0 }
 
-  /// The rows of a section; 0 for a section that is not there.
+  /// The number of rows of a section; 0 if there is no such section.
   public func numberOfObjects(inSection section: Int) -> Int {
     guard let rows = shown?.rows, section >= 0, section < rows.sections.count else { return 0 }
     return rows.sections.rowCount(of: section)
   }
 
-  /// All rows that are shown.
+  /// The number of rows shown.
   public var numberOfObjects: Int { shown?.rows.sections.rowCount ?? 0 }
 
-  /// The mapped object at a path; nil when there is none.
+  /// The mapped object at a path; nil if there is none.
   public func object(at path: RowPath) -> U? { shown?.rows.row(at: path).map { object(atRow: $0) } }
 
-  /// Where an object is; nil when it is not shown. O(log rows); more only where the store is ahead of what is shown, as in an
-  /// open write.
+  /// The path of an object; nil if it is not shown. O(log rows); more only if the store is ahead of what is shown, as in an open
+  /// write.
   public func indexPath(of object: T) -> RowPath? {
     guard let shown, let row = shown.objects.index(of: object) else { return nil }
     return shown.rows.path(of: row)
   }
 
-  /// The titles of an index at the side: one for each section.
+  /// The titles for an index at the side of a table: one per section.
   public var indexTitles: [String] { sections.map(\.indexTitle) }
 
-  /// Which objects are shown in which sections, as a value: what diffable data sources are given. O(rows).
+  /// The objects shown, by section, as a value for diffable data sources. O(rows).
   public var snapshot: ResultsSnapshot {
     guard let shown else { return ResultsSnapshot(sections: []) }
     let (rows, objects) = (shown.rows, shown.objects)
@@ -54,12 +54,12 @@ extension ResultsController {
 
   /// The mapped object of a row of the request.
   func object(atRow row: Int) -> U {
-    // Only before the first fetch, when no row is given out, is there nothing shown.
+    // Nothing is shown only before the first fetch, when no row is handed out.
     let objects = shown?.objects ?? request.execute().fixed
     let key = objects.key(at: row)
     if let known = mapped[key] { return known }
     let made = mapping.one(objects, row)
-    // What an open write shows may be undone, and nobody would be notified.
+    // An open write may be undone without a notification.
     if !request.store.isInWriteTransaction { mapped[key] = made }
     return made
   }

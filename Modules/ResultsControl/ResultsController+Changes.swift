@@ -2,12 +2,12 @@ import ChangeTracker
 import Vivarium
 
 extension ResultsController {
-  /// From what was reported last to what is reported next.
+  /// From the state reported last to the one reported next.
   struct Step {
     let before: State
     let after: State
     let changes: SectionedChanges
-    /// Objects whose mapped rows are over: they went, moved, or have other values.
+    /// Objects whose mapped rows are outdated: deleted, moved, or changed.
     var gone: [Int64] = []
     var stale: [Int64] = []
   }
@@ -30,15 +30,15 @@ extension ResultsController {
     }
   }
 
-  /// A write of which this is not notified led to these rows: they are shown, and nobody hears of it. O(rows).
+  /// Shows the rows that result from a write of which this controller is not notified, without reporting them. O(rows).
   private func move(to objects: FixedResults<T>) {
     mapped = [:]
     let state = arranged(objects, limit: shown?.rows.limit ?? initialLimit)
     (shown, latest) = (state, state)
   }
 
-  /// Another filter. What comes and goes is reported like any change. O(rows of the request). Not inside an open write: the filter
-  /// would see what may be undone.
+  /// Replaces the filter. Rows that appear or disappear are reported like any change. O(rows of the request). Not inside an open
+  /// write, whose changes may still be undone.
   public func updateFilter(_ filter: ((T) -> Bool)?) {
     whenReady { [self] in
       self.filter = filter
@@ -46,7 +46,7 @@ extension ResultsController {
     }
   }
 
-  /// Shows so many rows more; nil: all. What comes is reported like any change. Nothing without a limit.
+  /// Shows `count` more rows; nil: all. New rows are reported like any change. Does nothing without a limit.
   public func showMore(_ count: Int?) {
     whenReady { [self] in
       change { rows, objects in
@@ -64,27 +64,27 @@ extension ResultsController {
     go(Step(before: before, after: after, changes: changed))
   }
 
-  /// Calls `block` with each batch of changes, before the delegate hears of it: for those who apply it whole. It stays as
-  /// long as the controller.
+  /// Calls `block` with each batch of changes, before the delegate: for code that applies whole batches. It stays as long as the
+  /// controller.
   public func onChange(_ block: @escaping (ResultsController<T, U>, SectionedChanges) -> Void) { feeds.append(block) }
 }
 
 // MARK: - Writes of the interface
 
 extension ResultsController {
-  /// Writes what the interface shows already, as a row that a person has dragged: nobody is notified of it here, and the
-  /// controller shows the new rows when this returns. What others wrote before is reported first, and what they write
-  /// later leads on from there.
+  /// Writes what the interface already shows, such as a row that a person has dragged. This controller reports nothing, and shows
+  /// the new rows when this returns. Earlier changes by others are reported first; later ones are relative to the new rows.
   ///
   /// ```swift
   /// table.moveRow(at: from, to: to)
   /// try controller.writeWithoutTelling { store in task.place = newPlace }
   /// ```
   ///
-  /// Costs a first fetch. When `body` throws, all of it is undone and nothing changes here. Not inside an open write
-  /// (`.alreadyInWrite`), and not while the delegate hears of a batch (`.writeInBatch`): its rows would change under it.
+  /// Costs as much as a first fetch. If `body` throws, its changes are undone and the controller stays unchanged. Not inside an
+  /// open write (`.alreadyInWrite`), and not while a batch is being reported (`.writeInBatch`): the rows would change under the
+  /// delegate.
   ///
-  /// - Parameter others: more observations that are not notified.
+  /// - Parameter others: further observations that are not notified.
   @discardableResult
   public func writeWithoutTelling<R>(
     others: [NotificationToken] = [], fileID: StaticString = #fileID, line: UInt = #line, _ body: (Store) throws -> R
@@ -98,7 +98,7 @@ extension ResultsController {
     guard let token, token.isActive else {
       return try store.write(withoutNotifying: others, fileID: fileID, line: line) { try body(store) }
     }
-    // The beginning of a write brings what came before. It is reported now, whether its rows are mapped or not.
+    // Beginning a write delivers earlier changes. They are reported now, whether their rows are mapped or not.
     isHurried = true
     defer { isHurried = false }
     while isPreparing { showPrepared() }
@@ -130,7 +130,7 @@ extension ResultsController {
 // MARK: - Steps
 
 extension ResultsController {
-  /// Shows a step, now, or when the rows that come with it are mapped.
+  /// Shows a step, at once or when its new rows are mapped.
   private func go(_ step: Step) {
     latest = step.after
     let changed = step.changes
@@ -148,7 +148,7 @@ extension ResultsController {
     }
   }
 
-  /// Forgets what waits for rows: nothing more is reported.
+  /// Drops everything that waits for rows: nothing more is reported.
   func halt() {
     isPreparing = false
     prepared = nil
@@ -157,7 +157,7 @@ extension ResultsController {
     latest = shown
   }
 
-  /// Waits for rows that are mapped elsewhere; gives the number of the wait.
+  /// Begins to wait for rows that are mapped elsewhere; returns the number of the wait.
   func prepare(_ step: Step?) -> Int {
     isPreparing = true
     prepared = step
@@ -165,7 +165,7 @@ extension ResultsController {
     return preparation
   }
 
-  /// Goes on with what was asked for while rows were mapped elsewhere.
+  /// Continues with the requests made while rows were mapped elsewhere.
   func proceed() {
     isPreparing = false
     prepared = nil
@@ -179,7 +179,7 @@ extension ResultsController {
 
   private func show(_ step: Step, _ fresh: [Int64: U]) {
     var gone: [Int64: U] = [:]
-    // What a row was is reported where it leaves, though it changed as well.
+    // A row that left is reported with its old value, even if it also changed.
     for key in step.gone + step.stale { gone[key] = mapped.removeValue(forKey: key) }
     mapped.merge(fresh) { $1 }
     shown = step.after
@@ -191,14 +191,14 @@ extension ResultsController {
     if !isTelling { catchUp() }
   }
 
-  /// Whether a step can be taken now. A delegate that writes must not be notified of another one inside the batch it hears of.
+  /// Whether a step can be taken now. A delegate that writes must not be notified of another step inside the batch being reported.
   func takesSteps() -> Bool {
     if isHurried { return true }
     if isTelling { isBehind = true }
     return !isPreparing && !isTelling
   }
 
-  /// Goes on with what came while a batch was reported.
+  /// Continues with what arrived while a batch was reported.
   private func catchUp() {
     while !isPreparing, !waiting.isEmpty { waiting.removeFirst()() }
     guard isBehind, !isPreparing else { return }

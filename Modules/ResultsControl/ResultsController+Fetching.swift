@@ -2,7 +2,7 @@ import ChangeTracker
 import Vivarium
 
 extension ResultsController {
-  /// Reads the rows, here and now, and hears of changes from then on. A second call does nothing.
+  /// Reads the rows on this thread, and observes changes from then on. A second call does nothing.
   public func performFetch(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line
   ) {
@@ -10,7 +10,8 @@ extension ResultsController {
     shown = state
   }
 
-  /// The same, and maps the rows elsewhere first where the controller does that: it shows nothing before this returns.
+  /// Reads the rows like `performFetch`, but maps them elsewhere first if the controller does that: it shows nothing before this
+  /// returns.
   public func fetch(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line
   ) async {
@@ -33,13 +34,13 @@ extension ResultsController {
     }
   }
 
-  /// Ends the notifications. What is shown stays as it is, also where rows of a change are being mapped elsewhere.
+  /// Stops observing. The rows shown stay, even if rows of a change are being mapped elsewhere.
   public func stop() {
     token?.stop()
     if token != nil { halt() }
   }
 
-  /// Begins to observe; nil when it did before.
+  /// Begins to observe; nil if it already does.
   private func begin(_ isolation: isolated (any Actor)?, _ fileID: StaticString, _ line: UInt) -> State? {
     guard token == nil else { return nil }
     let tracking = ResultsTracking(
@@ -55,7 +56,7 @@ extension ResultsController {
     return state
   }
 
-  /// Rows of objects that nothing is known of. Asks for few section keys, where sections follow a path.
+  /// The rows of objects that are not arranged yet. Reads few section keys if sections follow a path.
   func arranged(_ objects: FixedResults<T>, limit: Int?) -> State {
     State(
       objects: objects,
@@ -70,15 +71,15 @@ extension ResultsController {
     return { $0.order(to: $1) == wanted }
   }
 
-  /// What is asked of the rows of these objects.
+  /// The questions about the rows of these objects.
   func questions(_ objects: FixedResults<T>) -> SectionedRows.Questions {
     let filter = filter
     return SectionedRows.Questions(
       key: sectionKey(objects), passes: filter.map { filter in { filter(objects[$0]) } })
   }
 
-  /// The same, where every row is asked. The filter is asked at once, object by object in the order of their keys: in the
-  /// order of the results each would be read by itself.
+  /// The questions, for the case that every row is asked. Evaluates the filter at once, object by object in key order: in the order
+  /// of the results each object would be read separately.
   func questions(ofAll objects: FixedResults<T>) -> SectionedRows.Questions {
     var questions = questions(objects)
     if let filter {

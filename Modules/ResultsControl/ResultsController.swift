@@ -1,7 +1,7 @@
 import ChangeTracker
 import Vivarium
 
-/// Shows the objects of a request in sections, and says exactly what changes: what a table view needs, without one.
+/// Shows the objects of a request in sections, and reports exactly what changes: the model of a table view, independent of one.
 ///
 /// ```swift
 /// let controller = try ResultsController(
@@ -11,13 +11,13 @@ import Vivarium
 /// controller.performFetch()
 /// ```
 ///
-/// Every write counts, whoever makes it and however: this context, another thread, another process. A change costs what
-/// it changed, not what is shown. Belongs to the store's context, where the delegate is called. Rows are mapped when they
-/// are first asked for, and again when they changed; or elsewhere, see `mappingElsewhere`.
+/// Reports every write, from this context, another thread or another process. A change costs what it changes, not what is shown.
+/// Belongs to the store's context, where it calls the delegate. Maps a row when it is first read, and again after it changed; or
+/// elsewhere, see `mappingElsewhere`.
 public final class ResultsController<T: Model, U> {
-  /// Hears of changes after the fetch.
+  /// Notified of changes after the fetch.
   public weak var delegate: (any ResultsControllerDelegate<U>)?
-  /// What is shown: of which type, in which store and order.
+  /// The request: type, store, condition and order.
   public let request: ResultsRequest<T>
 
   let sectioning: Sectioning<T>?
@@ -27,47 +27,47 @@ public final class ResultsController<T: Model, U> {
   let neighbours: Set<Int>
   let reading: [String]
 
-  /// Rows of one version of the store.
+  /// The rows in one version of the store.
   struct State {
     var objects: FixedResults<T>
     var rows: SectionedRows
   }
 
-  /// What is shown; nil before the first fetch.
+  /// The state shown; nil before the first fetch.
   var shown: State?
-  /// What that leads to: ahead of what is shown while rows are mapped elsewhere.
+  /// The state to be shown next. Ahead of `shown` while rows are mapped elsewhere.
   var latest: State?
-  /// Rows that were mapped, by object key.
+  /// The mapped rows, by object key.
   var mapped: [Int64: U] = [:]
-  /// Whether rows are being mapped elsewhere for a change. While they are, the store keeps what happens as net changes.
+  /// Whether rows of a change are being mapped elsewhere. Meanwhile the store collects changes as net changes.
   var isPreparing = false
-  /// The change that waits for them, and which preparation that is: one that was overtaken has nothing to show.
+  /// The change that waits for them, and the number of its preparation. A superseded preparation shows nothing.
   var prepared: Step?
   var preparation = 0
-  /// Whether nothing waits for rows to be mapped elsewhere: what comes is reported at once.
+  /// Whether changes are reported at once, without waiting for rows to be mapped elsewhere.
   var isHurried = false
-  /// A write of its own is being committed, whose rows it shows by itself.
+  /// Whether the controller commits a write of its own, whose rows it shows itself.
   var isCommitting = false
-  /// Whether the delegate hears of a batch, and whether there was more to take meanwhile.
+  /// Whether a batch is being reported, and whether more changes arrived meanwhile.
   var isTelling = false
   var isBehind = false
-  /// What was asked for meanwhile.
+  /// The requests made meanwhile.
   var waiting: [() -> Void] = []
   var token: NotificationToken?
   var resume: () -> Void = {}
-  /// Blocks that hear of whole batches.
+  /// Blocks that are called with whole batches.
   var feeds: [(ResultsController<T, U>, SectionedChanges) -> Void] = []
 
   /// - Parameter sectioning: nil: one section.
-  /// - Parameter limit: at most so many rows; see `showMore(_:)`.
-  /// - Parameter neighbours: rows that the drawing of a row depends on, as offsets in its section: with `[-1]` a row is
-  ///   reported as updated too when another one stands above it, or the one above changed.
-  /// - Parameter reading: paths that mapper and filter read over inverses or more than three links: `["tasks.isDone"]`. A
-  ///   change there is a change of the row. What lies up to three links away needs no naming.
-  /// - Parameter filter: a test beside the request's condition, for what only code can decide.
+  /// - Parameter limit: the maximum number of rows; see `showMore(_:)`.
+  /// - Parameter neighbours: offsets, within the section, of the rows that the drawing of a row depends on. With `[-1]` a row is
+  ///   also reported as updated if the row above it changed or is another one.
+  /// - Parameter reading: paths that mapper and filter read over inverses or more than three links: `["tasks.isDone"]`. A change
+  ///   there counts as a change of the row. Paths of up to three links need not be listed.
+  /// - Parameter filter: a test in addition to the request's condition, for what only code can decide.
   ///
-  /// `.emptySortDescriptors` when the request has no order, `.invalidKeyPath` when the sections do not follow its first
-  /// sort key, and what is wrong with the request itself.
+  /// Throws `.emptySortDescriptors` if the request has no order, `.invalidKeyPath` if the sections do not follow its first sort
+  /// key, and the errors of the request itself.
   public convenience init(
     request: ResultsRequest<T>, sectionedBy sectioning: Sectioning<T>? = nil, limit: Int? = nil,
     neighbours: Set<Int> = [], reading: [String] = [], mapper: @escaping (T) -> U, filter: ((T) -> Bool)? = nil
@@ -119,18 +119,16 @@ extension ResultsController where U == T {
 }
 
 extension ResultsController where U: Sendable {
-  /// Maps rows on another thread, from objects as they are in the version that is shown: for mappers that take their
-  /// time.
+  /// Maps rows on another thread, from objects in the version shown: for slow mappers.
   ///
   /// ```swift
   /// let controller = try ResultsController(request: request, mappingElsewhere: { (task: Frozen<TaskItem>) in Card(task) })
   /// await controller.fetch()
   /// ```
   ///
-  /// The delegate hears of a change when its rows are mapped; until then the controller shows what it reported last, and
-  /// what happens meanwhile becomes one change. Start it with `fetch()`, which maps all rows elsewhere; after
-  /// `performFetch()` rows are mapped here when they are first asked for. Where the store has no context to come back to,
-  /// everything is mapped here.
+  /// A change is reported when its rows are mapped; until then the controller shows the rows reported last, and further changes are
+  /// combined into one. Start it with `fetch()`, which maps all rows elsewhere; after `performFetch()` each row is mapped here when
+  /// it is first read. If the store has no context to return to, everything is mapped here.
   public convenience init(
     request: ResultsRequest<T>, sectionedBy sectioning: Sectioning<T>? = nil, limit: Int? = nil,
     neighbours: Set<Int> = [], reading: [String] = [], mappingElsewhere mapper: @escaping @Sendable (Frozen<T>) -> U,
@@ -145,6 +143,6 @@ extension StoreError.Code {
   public static let emptySortDescriptors = Self(rawValue: "emptySortDescriptors")
   /// The sections of a results controller do not follow the first sort key.
   public static let invalidKeyPath = Self(rawValue: "invalidKeyPath")
-  /// The delegate of a results controller tried to write by it, inside a batch.
+  /// The delegate of a results controller tried to write with it during a batch.
   public static let writeInBatch = Self(rawValue: "writeInBatch")
 }

@@ -1,19 +1,19 @@
 import Vivarium
 
-/// What a results controller shows: objects of a type, a condition, an order.
+/// The objects that a results controller shows: type, condition and order.
 ///
 /// ```swift
 /// let request = ResultsRequest<TaskItem>(store: store, sortedBy: [SortKey(\TaskItem.projectID), SortKey(\TaskItem.name)]) { $0.isDone == false }
 /// let tasks = request.execute()
 /// ```
 public struct ResultsRequest<T: Model> {
-  /// The store it was made for.
+  /// The store that the request was made for.
   public let store: Store
-  /// The order of the rows; the first key is what sections follow.
+  /// The order of the rows. Sections follow the first key.
   public let sort: [SortKey]
   private let find: (Store) -> Results<T>
 
-  /// Objects that pass `condition`; all of them without one.
+  /// Objects that pass `condition`, or all objects without one.
   public init(store: Store, sortedBy sort: [SortKey], where condition: ((Field<T>) -> Condition)? = nil) {
     self.init(store: store, sortedBy: sort) { store in
       let all = store.objects(T.self)
@@ -21,7 +21,7 @@ public struct ResultsRequest<T: Model> {
     }
   }
 
-  /// Objects found in any way; `find` is asked for each store that executes the request, and leaves the order to `sort`.
+  /// Objects found in any way. `find` is called for each store that executes the request, and leaves the order to `sort`.
   public init(store: Store, sortedBy sort: [SortKey], finding find: @escaping (Store) -> Results<T>) {
     self.store = store
     self.sort = sort
@@ -33,7 +33,7 @@ public struct ResultsRequest<T: Model> {
 }
 
 extension Store {
-  /// The objects a request asks for, in this store: the request's own store is not touched.
+  /// The request's objects in this store; the request's own store is not used.
   public func execute<T: Model>(_ request: ResultsRequest<T>) -> Results<T> { request.results(in: self) }
 }
 

@@ -1,11 +1,10 @@
 import Vivarium
 
-/// One section of a results controller with its objects: live as long as the controller does not change, so take it anew
-/// after a change.
+/// One section of a results controller with its objects. Valid until the controller changes; read it again after a change.
 public struct ResultsSection<Element>: RandomAccessCollection {
-  /// What its rows have in common; null for rows without a value, and where there is no sectioning.
+  /// The key that its rows share; null for rows without a value, and without sectioning.
   public let key: Value
-  /// How many rows it has.
+  /// The number of rows.
   public let count: Int
   private let object: (Int) -> Element
 
@@ -28,11 +27,11 @@ public struct ResultsSection<Element>: RandomAccessCollection {
     }
   }
 
-  /// The first letter of the name, in upper case: what an index at the side of a table shows.
+  /// The first letter of the name, in upper case, for an index at the side of a table.
   public var indexTitle: String { name.first.map { $0.uppercased() } ?? "" }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// A row, mapped when it is first asked for.
+  /// A row, mapped when it is first read.
   public subscript(position: Int) -> Element { object(position) }
 }

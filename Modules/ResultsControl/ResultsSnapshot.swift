@@ -1,7 +1,6 @@
 import Vivarium
 
-/// Which objects a results controller shows in which sections: a plain value, for diffable data sources and for other
-/// threads.
+/// The objects that a results controller shows, by section: a plain value, for diffable data sources and for other threads.
 ///
 /// ```swift
 /// for section in controller.snapshot.sections {
@@ -12,7 +11,7 @@ import Vivarium
 public struct ResultsSnapshot: Sendable, Hashable {
   /// One section.
   public struct Section: Sendable, Hashable {
-    /// What its rows have in common; null where there is no sectioning.
+    /// The key that its rows share; null without sectioning.
     public let key: Value
     /// Its objects, in the order of the rows.
     public let objects: [ObjectID]

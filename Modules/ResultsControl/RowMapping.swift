@@ -1,11 +1,11 @@
 import Dispatch
 import Vivarium
 
-/// How rows become what is shown.
+/// How rows are mapped to the elements shown.
 struct RowMapping<T: Model, U> {
-  /// One row, here and now.
+  /// Maps one row, on this thread.
   let one: (FixedResults<T>, Int) -> U
-  /// Many rows on another thread; then a call on the store's context. Nil: rows are mapped when they are asked for.
+  /// Maps many rows on another thread, then calls back in the store's context. Nil: rows are mapped when they are first read.
   let many: (([Frozen<T>], Store, @escaping ([U]) -> Void) -> Void)?
 
   static func here(_ mapper: @escaping (T) -> U) -> Self {
@@ -30,8 +30,8 @@ extension RowMapping where U: Sendable {
 
 /// Carries a block to a turn of its own context.
 private struct Confined<Value>: @unchecked Sendable {
-  // Sound because the block is made on the store's context, and called in a turn of the same context alone; where that
-  // is gone no turn runs, and nobody else is left to touch what the block holds.
+  // Sound because the block is created in the store's context and called only in a turn of the same context. If the context is
+  // gone, no turn runs, and nothing else can access what the block holds.
   private let block: (Value) -> Void
 
   init(_ block: @escaping (Value) -> Void) { self.block = block }

@@ -1,10 +1,10 @@
 import Foundation
 import Vivarium
 
-// The names that RealmResultsController had for writes it was to notice. Here every write is noticed; these add the post
-// to a `NotificationCenter` for each object.
+// The names that RealmResultsController had for the writes it was to notice. Here every write is noticed; these methods also post
+// each object to a `NotificationCenter`.
 
-/// What a post named by an object's `objectIdentifier` carries, under `ObjectPost.key`.
+/// The content of a post named by an object's `objectIdentifier`, under `ObjectPost.key`.
 public struct ObjectPost: Sendable {
   /// What happened to the object.
   public enum Action: String, Sendable, Hashable {
@@ -16,16 +16,16 @@ public struct ObjectPost: Sendable {
   /// The key in `userInfo`.
   public static let key = "change"
 
-  /// What happened to the object, as the commit left it.
+  /// The net change of the object in the commit.
   public let action: Action
-  /// Names the object in any context.
+  /// Identifies the object in any context.
   public let object: ObjectID
-  /// The object's scalars by name when the write ended; of a deleted one, before it was deleted.
+  /// The object's scalars by name at the end of the write; for a deleted object, before its deletion.
   public let values: [String: Value]
 }
 
 extension Store {
-  /// Adds an object and, when the write is committed, posts it: as an update where `update` found one that was there before.
+  /// Adds an object and posts it when the write is committed: as an update if `update` found an existing object.
   public func addNotified<T: Model>(
     _ object: T, update: UpdatePolicy = .error, posting center: NotificationCenter = .default
   ) throws(StoreError) {
@@ -33,14 +33,14 @@ extension Store {
     try post(.add, object, center)
   }
 
-  /// As of one object, for each of them.
+  /// Adds and posts each object, as for one.
   public func addNotified<S: Sequence>(
     _ objects: S, update: UpdatePolicy = .error, posting center: NotificationCenter = .default
   ) throws(StoreError) where S.Element: Model {
     for object in objects { try addNotified(object, update: update, posting: center) }
   }
 
-  /// Makes an object from values by name and, when the write is committed, posts it.
+  /// Creates an object from values by name, and posts it when the write is committed.
   @discardableResult
   public func createNotified<T: Model>(
     _ type: T.Type, value: [String: Any?] = [:], update: UpdatePolicy = .error,
@@ -51,19 +51,19 @@ extension Store {
     return object
   }
 
-  /// Deletes an object and, when the write is committed, posts it.
+  /// Deletes an object, and posts it when the write is committed.
   public func deleteNotified<T: Model>(
     _ object: T, posting center: NotificationCenter = .default
   ) throws(StoreError) {
     let (name, id, values, wasThere) = (object.objectIdentifier, identity(of: object), object.scalars, wasCommitted(object))
     try delete(object)
     try afterCommit { _ in
-      // Of an object that came and went in one write, or that a savepoint brought back, there is nothing to report.
+      // There is nothing to report for an object that one write added and deleted, or that a savepoint restored.
       if wasThere, object.isInvalidated { ObjectPost(action: .delete, object: id, values: values).send(name, center) }
     }
   }
 
-  /// As of one object, for each of them.
+  /// Deletes and posts each object, as for one.
   public func deleteNotified<S: Sequence>(
     _ objects: S, posting center: NotificationCenter = .default
   ) throws(StoreError) where S.Element: Model {
@@ -74,7 +74,7 @@ extension Store {
     let (name, id) = (object.objectIdentifier, identity(of: object))
     let net = action == .add && wasCommitted(object) ? .update : action
     try afterCommit { _ in
-      // What the same write deleted, or undid, was never there for others.
+      // For others, an object that the same write deleted or undid never existed.
       if !object.isInvalidated { ObjectPost(action: net, object: id, values: object.scalars).send(name, center) }
     }
   }
@@ -83,8 +83,8 @@ extension Store {
 }
 
 extension Model {
-  /// Counts as an update of this object though no property changed: something outside the store did, an image file for
-  /// example. In a write; observers of results and controllers hear of one modification. Posts like `addNotified`.
+  /// Reports an update of this object although no property changed, for a change outside the store, such as an image file. In a
+  /// write; observers of results and controllers are notified of one modification. Posts like `addNotified`.
   public func notifyChange(posting center: NotificationCenter = .default) throws(StoreError) {
     guard let store else { return }
     try store.touch(self)

@@ -1,6 +1,6 @@
 import ChangeTracker
 
-/// Which rows of a list pass a test that only the program can make, and so the positions of those that do.
+/// The rows of a list that pass a test which only the program can evaluate, with their positions.
 struct FilteredRows {
   private struct Flag: Weighted {
     var passes: Bool
@@ -9,24 +9,24 @@ struct FilteredRows {
 
   private var flags: WeightedList<Flag>
 
-  /// How many rows pass.
+  /// The number of rows that pass.
   var count: Int { flags.weight }
 
   init(count: Int, passes: (Int) -> Bool) {
     flags = WeightedList((0..<count).map { Flag(passes: passes($0)) })
   }
 
-  /// The row of the whole list that is the n-th of those that pass.
+  /// The row, in the whole list, of the passing row at `position`.
   func row(at position: Int) -> Int? { flags.find(row: position)?.index }
 
-  /// The place of a row of the whole list among those that pass; nil when it does not.
+  /// The position of a row of the whole list among those that pass; nil if it does not pass.
   func position(of row: Int) -> Int? {
     guard row >= 0, row < flags.count, flags[row].passes else { return nil }
     return flags.weight(before: row)
   }
 
-  /// Changes of the whole list as changes of the rows that pass. `passes` is asked of inserted and modified rows, by
-  /// their new place in the whole list. O(k · cost of finding one).
+  /// Converts changes of the whole list to changes of the rows that pass. Calls `passes` for inserted and modified rows, with their
+  /// new positions in the whole list. O(k · cost of finding one).
   mutating func apply(_ changes: ChangeSet, passes: (Int) -> Bool) -> ChangeSet {
     var result = ChangeSet()
     var positions: [Int: Int] = [:]
@@ -38,7 +38,7 @@ struct FilteredRows {
       let isIn = passes(row)
       flags.update(at: row) { $0.passes = isIn }
     }
-    // Only now every new position is final.
+    // Only now are all new positions final.
     result.insertions = changes.insertions.compactMap { position(of: $0) }
     for (old, new) in zip(changes.modifications, changes.modificationsInNew) {
       switch (positions[old], position(of: new)) {
@@ -58,7 +58,7 @@ struct FilteredRows {
     return result
   }
 
-  /// Another test for every row: what comes and what goes. O(n).
+  /// Applies another test to every row and returns the changes. O(n).
   mutating func refilter(passes: (Int) -> Bool) -> ChangeSet {
     var result = ChangeSet()
     var (old, new, row) = (0, 0, 0)

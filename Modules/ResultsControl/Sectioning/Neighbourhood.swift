@@ -1,13 +1,13 @@
 import ChangeTracker
 
-/// Which rows have to be drawn again because of others: their drawing depends on rows of their section at given offsets.
+/// Determines the rows to redraw because of other rows: their drawing depends on rows of their section at given offsets.
 struct Neighbourhood {
   let offsets: [Int]
 
   init(_ offsets: Set<Int>) { self.offsets = offsets.filter { $0 != 0 }.sorted() }
 
-  /// The rows that stayed as they are, and one of whose neighbours is another one now, or has other values. What the
-  /// changes name themselves is left out. `changes` counts the rows that are shown. O(changes · offsets², log n each).
+  /// The unchanged rows with a neighbour that was replaced or modified. Excludes rows that `changes` already contains. `changes`
+  /// refers to the rows shown. O(changes · offsets², log n each).
   func updates(_ changes: ChangeSet, from before: SectionTable, to after: SectionTable) -> [RowStep] {
     let rows = StayingRows(removed: changes.deletions, added: changes.insertions)
     let added = Set(changes.insertions)
@@ -31,7 +31,7 @@ struct Neighbourhood {
     return place >= 0 && place < table.rowCount(of: path.section) ? row + offset : nil
   }
 
-  /// Every row near one that came, went or changed; ascending.
+  /// All rows near one that was deleted, inserted or modified; ascending.
   private func candidates(_ changes: ChangeSet, _ rows: StayingRows, count: Int) -> [Int] {
     let reach = offsets.map(abs).max() ?? 0
     var result: Set<Int> = []
@@ -45,20 +45,20 @@ struct Neighbourhood {
   }
 }
 
-/// Where rows that stay stand before and after others went and came.
+/// The positions of the remaining rows before and after deletions and insertions.
 private struct StayingRows {
-  /// Old places, ascending.
+  /// Old positions, ascending.
   let removed: [Int]
-  /// New places, ascending.
+  /// New positions, ascending.
   let added: [Int]
 
-  /// The old place of a row that stayed, by its new one.
+  /// The old position of a remaining row, given its new one.
   func old(of row: Int) -> Int { StayingRows.place(of: row - StayingRows.count(below: row, in: added), besides: removed) }
 
-  /// The new place of the first row that stayed behind one that went.
+  /// The new position of the first remaining row after a deleted one.
   func new(after row: Int) -> Int { StayingRows.place(of: row - StayingRows.count(below: row, in: removed), besides: added) }
 
-  /// How many of the ascending `rows` are below one.
+  /// The number of the ascending `rows` that are below `row`.
   private static func count(below row: Int, in rows: [Int]) -> Int {
     var (low, high) = (0, rows.count)
     while low < high {
@@ -68,7 +68,7 @@ private struct StayingRows {
     return low
   }
 
-  /// The place of the `rank`-th row that is not in `rows`.
+  /// The position of the `rank`-th row that is not in `rows`.
   private static func place(of rank: Int, besides rows: [Int]) -> Int {
     var (low, high) = (0, rows.count)
     while low < high {

@@ -1,10 +1,9 @@
-/// Sums of the first so many of some numbers that change: what comes before a place, and which number a place falls into,
-/// each in O(log n).
+/// Prefix sums of changing numbers: finds the sum before a position, and the number that a position falls into, each in O(log n).
 struct PrefixSums {
   /// A Fenwick tree: node n holds the sum of the last `n & -n` numbers up to the n-th, counted from 1.
   private var nodes: [Int]
 
-  /// O(n). Numbers are not negative.
+  /// O(n). The numbers must not be negative.
   init(_ numbers: some Collection<Int>) {
     nodes = [0] + numbers
     for node in nodes.indices.dropFirst() {
@@ -40,8 +39,8 @@ struct PrefixSums {
     return sum
   }
 
-  /// The number that holds a place when all are laid end to end, and the sum of those before it. Past the end: how many
-  /// numbers there are, and their sum.
+  /// The number that contains `place` when all numbers are laid end to end, and the sum of those before it. Past the end: the count
+  /// of the numbers, and their sum.
   func find(_ place: Int) -> (index: Int, before: Int) {
     var (node, before) = (0, 0)
     var step = 1

@@ -1,11 +1,11 @@
-/// Where a row is: its section, and its place in it. What `IndexPath` is to a table view, without one.
+/// The position of a row: its section, and its place in the section. Like a table view's `IndexPath`, but independent of it.
 public struct RowPath: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The section, from 0.
   public var section: Int
   /// The place in the section, from 0.
   public var row: Int
 
-  /// Names a place, whether there is a row or not.
+  /// A position, whether there is a row or not.
   public init(section: Int, row: Int) {
     self.section = section
     self.row = row
@@ -16,14 +16,14 @@ public struct RowPath: Sendable, Hashable, Comparable, CustomStringConvertible {
   public var description: String { "[\(section), \(row)]" }
 }
 
-/// A row in both states: where it was and where it is.
+/// A row in both states: its old and new path.
 public struct RowStep: Sendable, Hashable {
-  /// In the old sections.
+  /// The path in the old sections.
   public var from: RowPath
-  /// In the new sections.
+  /// The path in the new sections.
   public var to: RowPath
 
-  /// A row that was there and is here.
+  /// A row that moved from one path to the other, or stayed.
   public init(from: RowPath, to: RowPath) {
     self.from = from
     self.to = to

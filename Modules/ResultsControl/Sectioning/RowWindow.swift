@@ -1,10 +1,10 @@
 import ChangeTracker
 
-/// The first rows of a list, as many as are wanted, so that a list can be shown page by page.
+/// The first rows of a list, up to a limit, so that a list can be shown page by page.
 struct RowWindow {
-  /// How many rows are wanted; nil: all.
+  /// The maximum number of rows; nil: all.
   private(set) var limit: Int?
-  /// How many rows the whole list has.
+  /// The number of rows of the whole list.
   private(set) var total: Int
 
   init(limit: Int?, total: Int) {
@@ -14,8 +14,8 @@ struct RowWindow {
 
   var count: Int { limit.map { min($0, total) } ?? total }
 
-  /// Changes of the whole list as changes of its first rows. What is pushed over the edge is a deletion, what slides in from
-  /// beyond an insertion. O(changes).
+  /// Converts changes of the whole list to changes of its first rows. A row pushed beyond the limit is a deletion, a row that moves
+  /// up from beyond it an insertion. O(changes).
   mutating func apply(_ changes: ChangeSet) -> ChangeSet {
     let before = count
     total += changes.insertions.count - changes.deletions.count
@@ -52,7 +52,7 @@ struct RowWindow {
     return result + tail.reversed()
   }
 
-  /// Wants more rows, or fewer: what comes and what goes.
+  /// Changes the limit and returns the insertions or deletions.
   mutating func resize(to limit: Int?) -> ChangeSet {
     let before = count
     self.limit = limit.map { max($0, 0) }

@@ -2,11 +2,11 @@ import ChangeTracker
 import StoreValues
 
 extension SectionTable {
-  /// Takes the sections from one state of the list to the next, and says what that means for sections and paths.
+  /// Updates the sections for changes of the list, and returns the changes of sections and paths.
   ///
-  /// `key` gives the section key of a row of the new list; it is asked for insertions and modifications alone. A
-  /// modified row whose key is another now moves between sections, though it may keep its place in the list.
-  /// O(k · (log of sections + sections / 512)) for k changes.
+  /// `key` returns the section key of a row of the new list; it is called only for insertions and modifications. A modified row
+  /// whose key changed moves between sections, even if it keeps its position in the list. O(k · (log of sections + sections / 512))
+  /// for k changes.
   mutating func apply(_ changes: ChangeSet, key: (Int) -> Value) -> SectionedChanges {
     var step = SectionStep(changes)
     step.sortOut(self, key)
@@ -17,8 +17,8 @@ extension SectionTable {
   }
 }
 
-/// The work of one step. First every row that leaves a section, counted in the old sections; then every row that
-/// comes, in ascending order: then all rows before it are final. Only in the end sections that are left empty go.
+/// The work of one step. First removes all leaving rows, by their old sections; then inserts the new rows in ascending order, so
+/// that all rows before each are final. Sections left empty are removed only at the end.
 private struct SectionStep {
   private struct Coming {
     let row: Int
@@ -33,13 +33,13 @@ private struct SectionStep {
   /// Rows in both states, by old and new row of the list.
   private var moves: [(from: Int, to: Int)] = []
   private var updates: [(from: Int, to: Int)] = []
-  /// Of sections that were made: ascending, counted before any is removed.
+  /// New sections: ascending, counted before any section is removed.
   private var made: [Int] = []
   private var changed = SectionedChanges()
 
   init(_ changes: ChangeSet) { self.changes = changes }
 
-  /// Finds the old paths, and the modified rows that have another section now.
+  /// Finds the old paths, and the modified rows whose section changed.
   mutating func sortOut(_ table: SectionTable, _ key: (Int) -> Value) {
     for row in changes.deletions {
       guard let path = table.path(of: row) else { continue }
@@ -73,8 +73,8 @@ private struct SectionStep {
     }
   }
 
-  /// Removes the sections that lost their last row. `made` is ascending, so an old index is found again by
-  /// counting the made ones before it.
+  /// Removes the sections that lost their last row. `made` is ascending, so counting the new sections before an index yields its
+  /// old index.
   mutating func prune(_ table: inout SectionTable) {
     var removed: [Int] = []
     var next = 0
@@ -92,7 +92,7 @@ private struct SectionStep {
     }
   }
 
-  /// The paths, now that every section has its place.
+  /// The paths, now that every section has its final index.
   mutating func result(_ table: SectionTable) -> SectionedChanges {
     let movedFrom = Set(moves.map(\.from))
     let movedTo = Set(moves.map(\.to))

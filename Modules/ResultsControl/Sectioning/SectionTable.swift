@@ -1,31 +1,31 @@
 import StoreValues
 
-/// The sections of an ordered list of rows: which there are, in order, and how many rows each has.
+/// The sections of an ordered list of rows, in order, with the number of rows of each.
 ///
-/// A section is a run of rows with one key. Rows are ordered so that rows of one key stand together; where an order does not
-/// keep to that, a row between two rows of one section belongs to that section, so a section is never torn.
-/// Knows no objects: rows are positions, and the keys of those that changed are asked for.
+/// A section is a run of rows with one key. The order should keep rows of one key adjacent; where it does not, a row between two
+/// rows of one section belongs to that section, so a section is never split. The table knows no objects: rows are positions, and it
+/// asks for the keys of changed rows.
 struct SectionTable {
   struct Entry: Weighted {
     var key: Value
     var weight: Int
-    /// Stays when it has no rows.
+    /// Whether the section stays when it has no rows.
     var isStatic = false
   }
 
   private(set) var entries: WeightedList<Entry>
-  /// Whether one key comes before another in the order of the rows; nil where that is not known.
+  /// Whether one key precedes another in the order of the rows; nil if this is unknown.
   private let precedes: (@Sendable (Value, Value) -> Bool)?
-  /// Whether the sections that stay were declared in that order.
+  /// Whether the static sections were declared in that order.
   private let keepsOrder: Bool
 
   var count: Int { entries.count }
   var rowCount: Int { entries.weight }
 
-  /// Sections for `count` rows. Where the order is known to follow the keys (`precedes`), only about log₂ rows
-  /// of each section are asked for their key; otherwise each is.
+  /// Sections for `count` rows. If the order is known to follow the keys (`precedes`), reads the keys of only about log₂ rows of
+  /// each section; otherwise of every row.
   ///
-  /// - Parameter keep: keys whose sections stay when they are empty, in the order of the rows.
+  /// - Parameter keep: keys of the sections that stay when they are empty, in the order of the rows.
   init(
     count: Int, keep: [Value] = [], precedes: (@Sendable (Value, Value) -> Bool)? = nil, key: (Int) -> Value
   ) {
@@ -55,7 +55,7 @@ struct SectionTable {
     return end
   }
 
-  /// Steps of doubling width, then halving: for runs that stand together.
+  /// Doubles the step, then halves it: for runs of adjacent rows.
   private static func endByDoubling(_ start: Int, _ count: Int, _ isSame: (Int) -> Bool) -> Int {
     var (inside, step) = (start, 1)
     while inside + step < count, isSame(inside + step) {
@@ -70,8 +70,8 @@ struct SectionTable {
     return outside
   }
 
-  /// Empty static sections between the runs: each before the first run that comes after it, by the order of the rows where
-  /// that is known, else by the order in which they were declared.
+  /// Inserts the empty static sections between the runs, each before the first run that follows it: by the order of the rows if it
+  /// is known, otherwise by the order of declaration.
   private static func merged(
     _ runs: [Entry], _ keep: [Value], _ precedes: ((Value, Value) -> Bool)?
   ) -> [Entry] {
@@ -104,16 +104,16 @@ extension SectionTable {
 
   func rowCount(of section: Int) -> Int { entries[section].weight }
 
-  /// Where the rows of a section stand in the list.
+  /// The rows of a section, as positions in the list.
   func rows(of section: Int) -> Range<Int> {
     let start = entries.weight(before: section)
     return start..<start + entries[section].weight
   }
 
-  /// Where a row of the list is; nil when there is none.
+  /// The path of a row of the list; nil if there is no such row.
   func path(of row: Int) -> RowPath? { entries.find(row: row).map { RowPath(section: $0.index, row: $0.rest) } }
 
-  /// The place in the list of a path; nil when there is no such row.
+  /// The position in the list of a path; nil if there is no such row.
   func row(at path: RowPath) -> Int? {
     guard path.section >= 0, path.section < count, path.row >= 0, path.row < entries[path.section].weight else { return nil }
     return entries.weight(before: path.section) + path.row
@@ -123,17 +123,17 @@ extension SectionTable {
 // MARK: - Changing
 
 extension SectionTable {
-  /// Takes a row out of a section, which may be left empty.
+  /// Removes a row from a section, which may be left empty.
   mutating func removeRow(from section: Int) { entries.update(at: section) { $0.weight -= 1 } }
 
-  /// Puts a row with a key at a place of the list; returns the index of the section that had to be made for it.
+  /// Inserts a row with a key at a position of the list. Returns the index of the section created for it, if any.
   mutating func insertRow(_ key: Value, at row: Int) -> Int? {
     let next = entries.find(row: row)
     if let next, next.rest > 0 {
       entries.update(at: next.index) { $0.weight += 1 }
       return nil
     }
-    // Between the section of the row before and the next one all are empty.
+    // All sections between that of the previous row and the next one are empty.
     let before = entries.find(row: row - 1)?.index
     for section in [before, next?.index].compactMap(\.self) where entries[section].key.isSameKey(as: key) {
       entries.update(at: section) { $0.weight += 1 }
@@ -148,7 +148,7 @@ extension SectionTable {
     return place.section
   }
 
-  /// The section of a key among some that are empty, or where it belongs: O(log) of them where the order of rows is known.
+  /// Finds the section of a key among empty ones, or the index where it belongs: O(log) of them if the order of rows is known.
   private func place(of key: Value, inEmpty range: Range<Int>) -> (section: Int, isThere: Bool) {
     guard let precedes else {
       let known = range.first { entries[$0].key.isSameKey(as: key) }
@@ -166,13 +166,13 @@ extension SectionTable {
     return (low, low < range.upperBound && entries[low].key.isSameKey(as: key))
   }
 
-  /// Whether a section is empty and does not stay so.
+  /// Whether a section is empty and not static.
   func isSuperfluous(_ section: Int) -> Bool { entries[section].weight == 0 && !entries[section].isStatic }
 
   mutating func removeSection(_ section: Int) { entries.remove(at: section) }
 }
 
 extension Value {
-  /// Whether rows with these keys stand in one section: where the order of rows tells them not apart, as 0.0 and −0.0.
+  /// Whether rows with these keys are in one section: if the order of rows does not distinguish them, such as 0.0 and −0.0.
   func isSameKey(as other: Value) -> Bool { order(to: other) == .same }
 }

@@ -1,34 +1,34 @@
-/// What changed between two states of sectioned rows: what a table view needs to animate it in one batch.
+/// The changes between two states of sectioned rows, such that a table view can animate them in one batch.
 ///
-/// Deletions, and the `from` of moves and updates, count in the old sections; insertions and `to` in the new
-/// ones. Everything is ascending. A row of a section that vanished is also a deletion or a move itself, and a row of a section
-/// that came an insertion or a move.
+/// Deletions, and `from` of moves and updates, refer to the old sections; insertions and `to` refer to the new ones. All are
+/// ascending. Rows of a deleted section are also listed as deletions or moves, and rows of an inserted section as insertions or
+/// moves.
 public struct SectionedChanges: Sendable, Hashable {
-  /// Old indexes of sections that are gone.
+  /// Old indexes of deleted sections.
   public var deletedSections: [Int] = []
-  /// New indexes of sections that came.
+  /// New indexes of inserted sections.
   public var insertedSections: [Int] = []
-  /// Old paths of rows that are gone.
+  /// Old paths of deleted rows.
   public var deletions: [RowPath] = []
-  /// New paths of rows that came.
+  /// New paths of inserted rows.
   public var insertions: [RowPath] = []
-  /// Rows that stand elsewhere now, in the order of the list or in another section.
+  /// Rows that moved, within the order of the list or to another section.
   public var moves: [RowStep] = []
-  /// Rows that stayed and have other values.
+  /// Rows that stayed in place and were modified.
   public var updates: [RowStep] = []
 
-  /// Nothing changed.
+  /// No changes.
   public init() {}
 
-  /// Whether nothing changed.
+  /// Whether there are no changes.
   public var isEmpty: Bool {
     deletions.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty && deletedSections.isEmpty
       && insertedSections.isEmpty
   }
 
-  /// Old sections brought to the new ones by the steps of a table view: rows out, sections out, sections in, rows in, reload.
-  /// Takes the rows that come and those to reload from `new`. Nil when the steps do not fit the two, which changes
-  /// between them never do. O(old + new).
+  /// Applies the changes to the old sections in the order of a table view: rows out, sections out, sections in, rows in, reload.
+  /// Takes inserted and reloaded rows from `new`. Nil if the changes do not fit the two states, which never happens for changes
+  /// between them. O(old + new).
   public func replay<Row>(_ old: [[Row]], into new: [[Row]]) -> [[Row]]? {
     var result = old
     for path in (deletions + moves.map(\.from)).sorted().reversed() {

@@ -1,11 +1,11 @@
 import ChangeTracker
 import StoreValues
 
-/// The rows of a list that are shown: those that pass a filter, of these the first so many, and these in sections.
+/// The rows of a list that are shown: those that pass a filter, up to a limit, in sections.
 ///
-/// Pure: it knows rows of the list by their places, and asks for what it has to know of a row.
+/// Pure: knows rows only by their positions in the list, and asks for what it needs to know about a row.
 struct SectionedRows {
-  /// What is asked of a row of the list as it is now.
+  /// The questions about a row of the present list.
   struct Questions {
     var key: (Int) -> Value
     /// nil: every row is shown.
@@ -17,7 +17,7 @@ struct SectionedRows {
   private(set) var sections: SectionTable
   private let neighbourhood: Neighbourhood
 
-  /// - Parameter neighbours: offsets of rows that the drawing of a row depends on.
+  /// - Parameter neighbours: offsets of the rows that the drawing of a row depends on.
   init(
     count: Int, limit: Int? = nil, keep: [Value] = [], neighbours: Set<Int> = [],
     precedes: (@Sendable (Value, Value) -> Bool)? = nil, _ questions: Questions
@@ -31,29 +31,29 @@ struct SectionedRows {
     }
   }
 
-  /// How many rows would be shown without a limit.
+  /// The number of rows without a limit.
   var total: Int { window.total }
   var limit: Int? { window.limit }
 
-  /// The row of the list at a path; nil when there is none.
+  /// The row of the list at a path; nil if there is none.
   func row(at path: RowPath) -> Int? { sections.row(at: path).map { listRow($0) } }
 
-  /// The row of the list that is the n-th of those that are shown.
+  /// The row of the list for a position among the rows shown.
   func listRow(_ shown: Int) -> Int { filtered.flatMap { $0.row(at: shown) } ?? shown }
 
-  /// The path of a row of the list; nil when it is not shown.
+  /// The path of a row of the list; nil if it is not shown.
   func path(of row: Int) -> RowPath? {
     guard let shown = filtered.map({ $0.position(of: row) }) ?? row, shown < window.count else { return nil }
     return sections.path(of: shown)
   }
 
-  /// Takes the rows to the next state of the list. O(changes · log rows), beside what the questions cost.
+  /// Updates the rows for changes of the list. O(changes · log rows), plus the cost of the questions.
   mutating func apply(_ changes: ChangeSet, _ questions: Questions) -> SectionedChanges {
     let passes = questions.passes
     return show(filtered?.apply(changes) { passes?($0) ?? true } ?? changes, questions)
   }
 
-  /// Another filter over the same list: what comes and what goes. O(rows of the list).
+  /// Applies another filter to the same list and returns the changes. O(rows of the list).
   mutating func refilter(count: Int, _ questions: Questions) -> SectionedChanges {
     let passes = questions.passes
     var filter = filtered ?? FilteredRows(count: count) { _ in true }
@@ -62,7 +62,7 @@ struct SectionedRows {
     return show(changes, questions)
   }
 
-  /// Another limit: what comes and what goes.
+  /// Applies another limit and returns the changes.
   mutating func resize(to limit: Int?, _ questions: Questions) -> SectionedChanges {
     apply(shown: window.resize(to: limit), questions)
   }
@@ -73,7 +73,7 @@ struct SectionedRows {
 
   private mutating func apply(shown changes: ChangeSet, _ questions: Questions) -> SectionedChanges {
     let filtered = filtered
-    // Kept only where it is needed: a table that somebody else holds is copied when it changes.
+    // Copied only if needed: a table with a second reference is copied when it changes.
     let before = neighbourhood.offsets.isEmpty ? nil : sections
     var changed = sections.apply(changes) { row in questions.key(filtered.map { $0.row(at: row) ?? 0 } ?? row) }
     if let before {

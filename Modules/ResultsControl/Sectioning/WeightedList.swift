@@ -1,13 +1,13 @@
-/// An element of a `WeightedList`: it stands for so many rows.
+/// An element of a `WeightedList`, which represents `weight` rows.
 protocol Weighted {
   var weight: Int { get }
 }
 
-/// A list whose elements stand for rows, with both counts kept: which element holds a row, and how many rows come
-/// before an element, without walking the list.
+/// A list whose elements represent rows. Finds the element of a row, and the number of rows before an element, without walking the
+/// list.
 ///
-/// Blocks of up to `capacity` elements, and sums over the blocks. Finding costs O(log n + capacity), changing the same; once
-/// in half a block of insertions or removals the sums are made anew, O(n / capacity).
+/// Consists of blocks of up to `capacity` elements, and prefix sums over the blocks. Finding or changing an element costs O(log n +
+/// capacity). Once every capacity / 2 insertions or removals the sums are recomputed, O(n / capacity).
 struct WeightedList<Element: Weighted> {
   private static var capacity: Int { 512 }
 
@@ -15,7 +15,7 @@ struct WeightedList<Element: Weighted> {
   private var counts = PrefixSums([Int]())
   private var weights = PrefixSums([Int]())
   private(set) var count = 0
-  /// The rows of all elements.
+  /// The number of rows of all elements.
   private(set) var weight = 0
 
   init() {}
@@ -35,7 +35,7 @@ struct WeightedList<Element: Weighted> {
     sum(blocks.map { block in block.reduce(0) { $0 + $1.weight } })
   }
 
-  /// After a change of the blocks themselves, whose rows are given.
+  /// Recomputes the sums after a change of the blocks, from the number of rows of each block.
   private mutating func sum(_ rows: [Int]) {
     counts = PrefixSums(blocks.map(\.count))
     weights = PrefixSums(rows)
@@ -45,7 +45,7 @@ struct WeightedList<Element: Weighted> {
 // MARK: - Finding
 
 extension WeightedList {
-  /// The block that holds an index and the place in it; the end of the last block for `count`.
+  /// The block that contains an index, and the offset in it; for `count`, the end of the last block.
   private func place(of index: Int) -> (block: Int, offset: Int) {
     let (block, before) = counts.find(index)
     if block < blocks.count { return (block, index - before) }
@@ -57,14 +57,14 @@ extension WeightedList {
     return blocks[place.block][place.offset]
   }
 
-  /// How many rows the elements before `index` stand for.
+  /// The number of rows before the element at `index`.
   func weight(before index: Int) -> Int {
     let place = place(of: index)
     guard place.block < blocks.count else { return 0 }
     return blocks[place.block][..<place.offset].reduce(weights.sum(before: place.block)) { $0 + $1.weight }
   }
 
-  /// The element that holds a row, and which of its rows that is; nil when there are not so many rows.
+  /// The element that contains a row, and the row's offset in it; nil if there is no such row.
   func find(row: Int) -> (index: Int, rest: Int)? {
     guard row >= 0, row < weight else { return nil }
     let (block, before) = weights.find(row)
