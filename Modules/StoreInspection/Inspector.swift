@@ -3,7 +3,7 @@ import StoreValues
 
 /// Answers questions about a store without the program that made it: everything comes from the catalog in the file.
 ///
-/// Each command reads one snapshot from beginning to end, while others write, and writes nothing. Commands throw `InspectionError`
+/// Each command reads one snapshot from beginning to end, while others write. Only `compact` writes. Commands throw `InspectionError`
 /// with a message for people and the exit status of the `inspect` program. Not thread-safe: run one command at a time.
 public struct Inspector {
   let engine: any StorageEngine
