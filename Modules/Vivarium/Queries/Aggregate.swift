@@ -3,12 +3,12 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// What can be computed over a property of a result.
+/// An aggregate that can be computed over a property of a result.
 enum Aggregate {
   case sum, average, least, greatest
 
-  /// In the engine's way: no object is made.
-  /// - Parameter keys: the objects, each as often as it is given; nil: those that pass the query.
+  /// Computes the aggregate in the query engine, without creating objects.
+  /// - Parameter keys: the objects, each counted as often as it occurs; nil: those that match the query.
   func value(
     _ query: BoundQuery, _ property: PropertyPath, of keys: [Int64]?, _ reading: any StorageReading
   ) throws(QueryError) -> Value {

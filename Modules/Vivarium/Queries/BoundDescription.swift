@@ -6,13 +6,13 @@ import StoreValues
 /// A condition that depends on a property of an object.
 struct BoundCondition: Sendable {
   let place: ResultBinding.Place
-  /// The condition with a value of the property; nil: everything passes.
+  /// Builds the condition from the property's value; nil: every object passes.
   let node: @Sendable (Value) -> PredicateNode?
 }
 
-/// Results and what is bound of them, as a plain value: what is asked in one version.
+/// Results and the properties they are bound to, as a plain value: a query in one version.
 struct BoundDescription: Sendable {
-  /// What tells apart questions whose conditions are code.
+  /// Distinguishes queries whose conditions are closures, which cannot be compared.
   final class Identity: Sendable, Hashable {
     static func == (a: Identity, b: Identity) -> Bool { a === b }
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -24,12 +24,12 @@ struct BoundDescription: Sendable {
 
   private var binding: ResultBinding { ResultBinding(conditions.map(\.place)) }
 
-  /// What is asked in a version.
+  /// The query with the values of one version.
   func description(in reading: any StorageReading) throws(StorageError) -> ResultDescription {
     base.narrowed(by: BoundDescription.condition(conditions, try binding.values(in: reading)))
   }
 
-  /// What has to hold with some values. Nothing passes where an object is gone.
+  /// The condition for the given values. Never holds if a bound object is deleted.
   static func condition(_ conditions: [BoundCondition], _ values: [Value?]) -> PredicateNode {
     var whole = PredicateNode.constant(true)
     for (condition, value) in zip(conditions, values) {
@@ -39,7 +39,7 @@ struct BoundDescription: Sendable {
     return whole
   }
 
-  /// How the notifier makes it, keeps it, and makes it anew when what it is bound to changes.
+  /// How the notifier creates and maintains these results, and recreates them when a bound property changes.
   var recipe: ResultRecipe {
     ResultRecipe(
       identity: identity, keys: { reading throws(StorageError) in try description(in: reading).keys(in: reading) },
@@ -48,7 +48,7 @@ struct BoundDescription: Sendable {
 }
 
 extension ResultDescription {
-  /// The same with one condition more; what `ResultsState.narrowed(by:)` describes.
+  /// The description with one more condition, as `ResultsState.narrowed(by:)` builds it.
   fileprivate func narrowed(by node: PredicateNode) -> ResultDescription {
     if query.limit == nil, query.clauses.isEmpty {
       var query = query

@@ -3,8 +3,8 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Results of which a condition depends on a property of a live object: when that changes they are others, at once, and
-/// observers hear the difference.
+/// Results with a condition that depends on a property of a live object. When the property changes, the results change at once, and
+/// observers receive the difference.
 ///
 /// ```swift
 /// let shown = store.objects(Todo.self).sorted(by: \.title)
@@ -13,14 +13,14 @@ import StoreValues
 /// try store.write { settings.hidesCompleted = true }      // one update that deletes the rows that are done
 /// ```
 ///
-/// Live as results are, and of the store's context. Where the object is deleted nothing passes.
+/// Live like `Results`, and confined to the store's context. Empty if the object is deleted.
 public struct BoundResults<Element: Model>: RandomAccessCollection {
   private let base: ResultsState
   private let conditions: [BoundCondition]
   private let identity: BoundDescription.Identity
   private let latest = Latest()
 
-  /// The results of the values that were read last: evaluated as often as results are.
+  /// The results for the values read last: not evaluated more often than results are.
   private final class Latest { var answer: (values: [Value?], results: Results<Element>)? }
 
   fileprivate init(
@@ -34,10 +34,10 @@ public struct BoundResults<Element: Model>: RandomAccessCollection {
   /// The store that is read.
   public var store: Store { base.store }
 
-  /// Why these are empty, when what was asked cannot be asked.
+  /// The error that makes these results empty; nil if the query is valid.
   public var error: StoreError? { results.error }
 
-  /// The results with the values of now: not bound any more.
+  /// The results for the current values, no longer bound.
   public var results: Results<Element> {
     if base.fault != nil { return Results(base) }
     store.settleDerived()
@@ -57,37 +57,37 @@ public struct BoundResults<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { results.count }
-  /// How many there are now.
+  /// The number of objects now.
   public var count: Int { results.count }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// Always 0: iteration skips objects deleted meanwhile, and callers that reserve space by this number trap if fewer follow.
   public var underestimatedCount: Int { 0 }
-  /// Whether there are none now.
+  /// Whether there are no objects now.
   public var isEmpty: Bool { results.isEmpty }
-  /// The first of now; nil where there are none.
+  /// The first object now; nil if there is none.
   public var first: Element? { results.first }
-  /// The last of now; nil where there are none.
+  /// The last object now; nil if there is none.
   public var last: Element? { results.last }
-  /// As of `Results`.
+  /// The object at a position, with the bounds rules of `Results`.
   public subscript(position: Int) -> Element { results[position] }
-  /// Walks the results as they are when it is made.
+  /// Iterates over the results as they are when the iterator is made.
   public func makeIterator() -> Results<Element>.Iterator { results.makeIterator() }
 }
 
 // MARK: - Binding
 
 extension Results {
-  /// The objects that also pass a condition that depends on a property of an object: of these settings, of the project that is
-  /// shown. `condition` is given the property's value and may give nil: then everything passes. Reads nothing.
+  /// The objects that also pass a condition that depends on a property of some object, such as settings or the project shown.
+  /// `condition` receives the property's value and may return nil: then every object passes. Reads nothing.
   ///
-  /// Sort before. The object must be in a store of the same file, and the property be a stored one of it: else the results are
-  /// empty, with `.wrongStore` or `.unknownProperty` in `error`.
+  /// Sort before. The object must be in a store of the same file, and the property must be one of its stored properties; otherwise
+  /// the results are empty, with `.wrongStore` or `.unknownProperty` in `error`.
   public func filter<Owner: Model, V: Scalar>(
     bind object: Owner, _ path: KeyPath<Owner, V>, _ condition: @escaping @Sendable (Field<Element>, V) -> Condition?
   ) -> BoundResults<Element> {
     BoundResults(state, []).filter(bind: object, path, condition)
   }
 
-  /// The same with an optional property.
+  /// Filters by an optional property.
   public func filter<Owner: Model, V: Scalar>(
     bind object: Owner, _ path: KeyPath<Owner, V?>, _ condition: @escaping @Sendable (Field<Element>, V?) -> Condition?
   ) -> BoundResults<Element> {
@@ -96,14 +96,14 @@ extension Results {
 }
 
 extension BoundResults {
-  /// The same, bound to one property more.
+  /// Binds the results to one more property.
   public func filter<Owner: Model, V: Scalar>(
     bind object: Owner, _ path: KeyPath<Owner, V>, _ condition: @escaping @Sendable (Field<Element>, V) -> Condition?
   ) -> BoundResults {
     bound(to: object, path) { condition(Field(.path([])), V(persisted: $0) ?? V._$zero)?.body.node }
   }
 
-  /// The same with an optional property.
+  /// Binds the results to one more property, an optional one.
   public func filter<Owner: Model, V: Scalar>(
     bind object: Owner, _ path: KeyPath<Owner, V?>, _ condition: @escaping @Sendable (Field<Element>, V?) -> Condition?
   ) -> BoundResults {
@@ -130,7 +130,7 @@ extension BoundResults {
 }
 
 extension Store {
-  /// Says to Observation that a property was read by its column.
+  /// Reports to Observation that a property was read by its column.
   fileprivate func didRead(_ place: ResultBinding.Place) {
     for context in allContexts where context.table == place.column.table {
       if let ordinal = context.columns.firstIndex(of: place.column) { context.didRead(place.owner.rawValue, ordinal) }
@@ -141,10 +141,10 @@ extension Store {
 // MARK: - Observing
 
 extension BoundResults: StoreObservable {
-  /// Where the property changes the difference is reported: one `.update` of that version, together with whatever else was committed. The
-  /// results are asked anew then, off the caller; as long as it stays, a commit costs what it costs results.
+  /// A change of the property is reported as one `.update` of that version, together with everything else that was committed. The
+  /// results are then evaluated again, off the caller. While the property is unchanged, a commit costs as much as for `Results`.
   public var _$source: ObservationSource<CollectionChange<BoundResults<Element>>> {
-    // What is kept of these must not keep the store.
+    // What the observation keeps must not retain the store.
     let (conditions, identity) = (conditions, identity)
     return ObservationSource(store) { [base] (options) throws(StoreError) in
       _ = try base.observed()?.filter(options)

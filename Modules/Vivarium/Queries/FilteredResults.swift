@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// Results of which a test in Swift leaves those that pass: for what no condition can say. Live as results are, and of the
-/// store's context.
+/// Results filtered by a test in Swift, for what no condition can express. Live like `Results`, and confined to the store's
+/// context.
 ///
 /// ```swift
 /// let palindromes = store.objects(Word.self).sorted(by: \.text)
@@ -10,13 +10,13 @@ import StoreValues
 /// token = palindromes.observe { change in table.apply(change) }
 /// ```
 ///
-/// The test is asked of every object on the caller when these are first read, and again when the store has moved on since. Observed
-/// ones ask it, on the store's context, of all objects once and then of those alone that a commit touched. A condition
-/// (`where`) does all this elsewhere and from indexes: narrow by one first.
+/// The first read runs the test for every object, on the caller; so does a read after the store has changed. An observation runs it
+/// on the store's context, for all objects once and then only for those that a commit touched. A condition (`where`) does all this
+/// off the context and by indexes: narrow by one first.
 public struct FilteredResults<Element: Model>: RandomAccessCollection {
-  /// What is tested.
+  /// The results to filter.
   let base: Results<Element>
-  /// The paths that the test reads, or why they cannot be followed.
+  /// The paths that the test reads, or the error that prevents following them.
   let reading: Result<[String], StoreError>
   let passes: @Sendable (Element) -> Bool
   let answers: FilterAnswers
@@ -31,7 +31,7 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
   /// The store that is read.
   public var store: Store { base.store }
 
-  /// Why these are empty, when what was asked cannot be asked.
+  /// The error that makes these results empty; nil if the query is valid.
   public var error: StoreError? {
     if let error = base.error { return error }
     if case .failure(let error) = reading { return error }
@@ -43,7 +43,7 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
     if error != nil { return [] }
     base.state.store.settleDerived()
     if let rows = answers.rows(at: store.tick) { return rows }
-    // Asked before the tick is read: a test may read what is derived in this moment.
+    // Run the tests before reading the tick: reading a derived property may compute it, which raises the tick.
     let passing = base.map { passes($0) ? UInt8(1) : 0 }
     answers.set(passing, at: store.tick)
     return answers.rows(at: store.tick) ?? []
@@ -51,31 +51,31 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { rows.count }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// Always 0: iteration skips objects deleted meanwhile, and callers that reserve space by this number trap if fewer follow.
   public var underestimatedCount: Int { 0 }
-  /// Outside the bounds as of `Results`.
+  /// The object at a position; outside the bounds as in `Results`.
   public subscript(position: Int) -> Element {
     let rows = rows
     return base[rows.indices.contains(position) ? rows[position] : base.count]
   }
 }
 
-/// Which rows passed when they were asked last.
+/// Which rows passed the test when it last ran.
 final class FilterAnswers {
   /// 1 for each row that passes.
   private(set) var passing: [UInt8] = []
   private var tick: UInt64?
-  /// The positions of those; nil until they are asked for.
+  /// The positions of those rows; nil until first needed.
   private var positions: [Int]?
 
   func set(_ passing: [UInt8], at tick: UInt64) {
     (self.passing, self.tick, positions) = (passing, tick, nil)
   }
 
-  /// The answers by the keys of the rows that they are of.
+  /// The answers by the keys of their rows.
   func answers(of keys: [Int64]) -> [Int64: UInt8] { Dictionary(zip(keys, passing)) { first, _ in first } }
 
-  /// The rows that pass; nil where something may have changed since they were asked. O(rows) the first time.
+  /// The rows that pass; nil if anything may have changed since the test ran. O(rows) the first time.
   func rows(at tick: UInt64) -> [Int]? {
     guard self.tick == tick else { return nil }
     if let positions { return positions }
@@ -86,10 +86,11 @@ final class FilterAnswers {
 }
 
 extension Results {
-  /// The objects that also pass a test in Swift, which reads nothing of them but some properties, or what these lead to. When
-  /// something else that it reads changes, nobody asks it again.
+  /// The objects that also pass a test in Swift, which reads only the given properties of them, or what these lead to. If the test
+  /// reads anything else, a change of that does not run it again.
   ///
-  /// Sort and narrow before. What is named must be stored; else these are empty, with `.unknownProperty` in `error`. Reads nothing.
+  /// Sort and narrow before. Only stored properties can be named; otherwise the results are empty, with `.unknownProperty` in
+  /// `error`. Reads nothing.
   public func filter(
     reading paths: [PartialKeyPath<Element>], _ passes: @escaping @Sendable (Element) -> Bool
   ) -> FilteredResults<Element> {
@@ -103,7 +104,7 @@ extension Results {
       }, passes)
   }
 
-  /// The same by names, which may lead over links, lists and inverses: `reading: ["name", "dogs.age"]`.
+  /// Filters by a test that reads named paths, which may lead over links, lists and inverses: `reading: ["name", "dogs.age"]`.
   public func filter(reading names: [String], _ passes: @escaping @Sendable (Element) -> Bool) -> FilteredResults<Element> {
     FilteredResults(
       self,

@@ -3,16 +3,16 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// The objects of a result as they stood at one moment, in that order, whatever is written later. The objects are live:
-/// one that was deleted since is invalidated, and not taken out.
+/// The objects of a result at one moment, in their order at that moment; later writes do not change it. The objects themselves are
+/// live: one deleted since is invalidated, but stays in its place.
 ///
-/// Costs no evaluation and no copy where the result is observed. Belongs to its store's context.
+/// Needs no evaluation and no copy if the result is observed. Confined to its store's context.
 package struct FixedResults<Element: Model> {
   package let store: Store
   private let keys: KeySnapshot
-  /// What orders them; nil for nothing.
+  /// The results that define the order; nil for an empty list.
   private let state: ResultsState?
-  /// The version they are of; nil where a write had changed something.
+  /// The version the keys belong to; nil if a write had changed something.
   private let version: Version?
 
   private init(_ store: Store, _ keys: KeySnapshot, _ state: ResultsState?, _ version: Version?) {
@@ -22,12 +22,12 @@ package struct FixedResults<Element: Model> {
     self.version = version
   }
 
-  /// The objects of `state` as they stand now.
+  /// The objects of `state` as they are now.
   init(_ state: ResultsState) {
     self.init(state.store, state.keys(), state, state.store.versionWithoutWrites)
   }
 
-  /// Objects that stood in this order once.
+  /// Objects that had this order at an earlier moment.
   init(_ keys: [Int64], of state: ResultsState) { self.init(state.store, KeySnapshot(keys), state, nil) }
 
   /// No objects.
@@ -35,53 +35,53 @@ package struct FixedResults<Element: Model> {
 
   package var count: Int { keys.count }
 
-  /// The object at a position; outside it is one that is not in the store.
+  /// The object at a position; outside the bounds an object that is not in the store.
   package subscript(position: Int) -> Element { store.live(key(at: position)) }
 
-  /// The object at a position as it is in the store's version, for any thread; in a write, the version it began from.
+  /// The object at a position, in the store's version, for any thread; during a write, in the version the write began from.
   package func frozen(at position: Int) -> Frozen<Element> { Frozen(ObjectKey(key(at: position)), store.sharedSnapshot()) }
 
-  /// The object key at a position; 0, which no object has, outside.
+  /// The object key at a position; outside the bounds 0, which no object has.
   package func key(at position: Int) -> Int64 { position >= 0 && position < keys.count ? keys[position] : 0 }
 
   /// Every key, in order. O(n).
   package var allKeys: [Int64] { keys.array }
 
-  /// Calls `body` with every object and its position, by ascending key: the order in which an engine reads many rows at a
-  /// time, whatever order the results have. O(n log n).
+  /// Calls `body` with every object and its position, in ascending key order, whatever the order of the results: in this order an
+  /// engine reads many rows at a time. O(n log n).
   package func forEachByKey(_ body: (Element, Int) -> Void) {
     let keys = keys.array
     for row in keys.indices.sorted(by: { keys[$0] < keys[$1] }) { body(store.live(keys[row]), row) }
   }
 
-  /// Where an object is. O(log n) where rows are kept in the order of their own values; O(n) for other questions, and for
-  /// an object that is not found while the store reads something else than this.
+  /// The position of an object. O(log n) if rows are ordered by their own values; O(n) for other queries, and for an object that is
+  /// not found while the store reads another version than this one's.
   package func index(of object: Element) -> Int? {
     guard let state, object.context?.store.shared === store.shared else { return nil }
     if let place = state.place(of: object._$key, in: keys) {
       if let row = place.row { return row }
       if let version, version == store.versionWithoutWrites { return nil }
     }
-    // Its values are not those that put it where it is.
+    // The object's values are no longer those that determined its position.
     return keys.index(of: object._$key)
   }
 
-  /// What lies at the end of a path from the object at a position, now; null where a link leads nowhere.
+  /// The current value at the end of a path from the object at a position; null if a link on the way is null.
   package func value(at path: PropertyPath, row: Int) -> Value {
     store.value(at: path, of: store.context(Element.self).table, ObjectKey(key(at: row)))
   }
 }
 
 extension Results {
-  /// The objects as they stand now.
+  /// The objects as they are now.
   package var fixed: FixedResults<Element> { FixedResults(state) }
 }
 
 extension Store {
-  /// The version that is read; nil where the open write has changed something.
+  /// The version that the store reads; nil if the open write has changed something.
   fileprivate var versionWithoutWrites: Version? { writer.unfinished?.isEmpty ?? true ? snapshot.version : nil }
 
-  /// Follows a path of names: over to-one links, and over inverses to the first object that points here.
+  /// The value at the end of a path of names, over to-one links and over inverses to the first object that points here.
   fileprivate func value(at path: PropertyPath, of table: TableID, _ key: ObjectKey) -> Value {
     var (table, key) = (table, key)
     for (place, name) in path.components.enumerated() {

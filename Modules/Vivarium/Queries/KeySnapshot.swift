@@ -2,8 +2,8 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// The keys of a result at one moment, in order: as runs where they ascend without gaps (a million objects are one
-/// run), as a state that the notifier handed over, else one by one.
+/// The keys of a result at one moment, in order. Stored as runs if they ascend without gaps (a million objects are one run), as a
+/// state received from the notifier, or one by one.
 @usableFromInline final class KeySnapshot: Sendable {
   @usableFromInline let runs: [ClosedRange<Int64>]
   /// The position of each run's first key.
@@ -35,7 +35,7 @@ import StoreValues
     self.count = count
   }
 
-  /// A state that somebody keeps. O(1).
+  /// A state that the notifier keeps. O(1).
   init(_ kept: ResultVersion) {
     self.kept = kept
     runs = []
@@ -60,7 +60,7 @@ import StoreValues
 
   static let empty = KeySnapshot([])
 
-  /// Whether finding a key means going through all of them one by one in a view.
+  /// Whether the keys are those of a view, where finding a key means searching all of them.
   var isView: Bool { kept != nil }
 
   var first: Int64? { count == 0 ? nil : self[0] }
@@ -72,7 +72,7 @@ import StoreValues
 
   /// O(1), O(log runs), or O(log n) in a view. The caller keeps `position` within bounds.
   subscript(position: Int) -> Int64 {
-    // A view has every position below its count: 0 is never given out.
+    // A view has every position below its count, so 0 is never returned.
     if let kept { return kept.key(at: position) ?? 0 }
     if runs.isEmpty { return keys[position] }
     var low = 0
@@ -91,13 +91,13 @@ import StoreValues
     return starts[run] + Int(key - runs[run].lowerBound)
   }
 
-  /// The keys from a position on, as many as are at hand; where there are no runs.
+  /// The available keys from a position on. Only if there are no runs.
   @usableFromInline func block(from position: Int) -> ArraySlice<Int64> {
     if let kept { return kept.keys(in: position..<min(position + 1_024, count))[...] }
     return keys[position...]
   }
 
-  /// The same with so many keys: those that are missing are 0, which no object has.
+  /// The keys cut or extended to `count`: missing ones are 0, which no object has.
   func resized(to count: Int) -> KeySnapshot {
     if count <= self.count { return prefix(count) }
     return KeySnapshot(array + [Int64](repeating: 0, count: count - self.count))

@@ -5,17 +5,17 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Results as a plain value: what is asked of what. Two that are equal are the same question, so their observers share
-/// what keeps it.
+/// Results as a plain value: a query and the objects it applies to. Equal descriptions are the same query, so their observers share
+/// one kept result.
 struct ResultDescription: Sendable, Hashable {
-  /// What the query is asked of.
+  /// The objects that the query applies to.
   indirect enum Source: Sendable, Hashable {
     case all
     /// The elements of a list of one object.
     case list(ColumnID, of: ObjectKey)
     /// The objects whose relationship points to one object.
     case sources(of: ObjectKey, through: ColumnID)
-    /// A result whose order or limit comes first.
+    /// Results whose order or limit applies before the query.
     case results(ResultDescription)
     case nothing
   }
@@ -32,7 +32,7 @@ extension ResultDescription {
     return try bound.keys(among: given, in: reading)
   }
 
-  /// The keys that the query is asked of; nil: all.
+  /// The keys that the query applies to; nil: all.
   func given(_ reading: any StorageReading) throws(StorageError) -> [Int64]? {
     switch source {
     case .all: return nil
@@ -67,7 +67,7 @@ extension ResultDescription {
 // MARK: - Keeping
 
 extension ResultDescription {
-  /// How the notifier makes and keeps it.
+  /// How the notifier creates and maintains the result.
   var recipe: ResultRecipe {
     ResultRecipe(
       identity: self, keys: { reading throws(StorageError) in try keys(in: reading) }, question: { question(in: $0.catalog) })
@@ -83,14 +83,14 @@ extension ResultDescription {
     return .whole(compared(in: catalog))
   }
 
-  /// The question as one that is asked again after a commit that may have changed its answer.
+  /// The query as one that is evaluated again after a commit that may have changed its result.
   func compared(in catalog: Catalog) -> ComparedQuestion {
     ComparedQuestion(table: catalog[query.type]?.id ?? TableID(0), reads: reads(in: catalog), roots: roots) {
       reading throws(StorageError) in try keys(in: reading)
     }
   }
 
-  /// The question whose rows are kept one by one, and the window of it that this is; nil where that cannot be.
+  /// The query whose rows are kept one by one, and the window of it that this description shows; nil if rows cannot be kept so.
   private func rowQuestion(in catalog: Catalog) -> (KeptQuery, Range<Int>?)? {
     let flat = flattened
     let query = flat.query
@@ -104,13 +104,13 @@ extension ResultDescription {
     return (kept, window == 0..<Int.max ? nil : window)
   }
 
-  /// What says where a row stands, where each stands by its own values and the rows are all that match.
+  /// Determines a row's position, if each row is ordered by its own values and the rows are all that match; otherwise nil.
   func order(in catalog: Catalog) -> (any ViewQuestion)? {
     guard let (kept, window) = rowQuestion(in: catalog), window == nil else { return nil }
     return kept
   }
 
-  /// The same as one query, where this does no more than cut a window out of other results.
+  /// This description as one query, if it only cuts a window out of other results; otherwise unchanged.
   var flattened: ResultDescription {
     guard case .results(let outer) = source, query.condition == .constant(true), query.sort.isEmpty else { return self }
     let inner = outer.flattened
@@ -120,7 +120,7 @@ extension ResultDescription {
     return ResultDescription(query: merged, source: inner.source)
   }
 
-  /// How it is kept when it is observed.
+  /// How the result is maintained while it is observed.
   func upkeep(in catalog: Catalog) -> ResultUpkeep {
     guard let (_, window) = rowQuestion(in: catalog) else { return .askedAgain }
     return window == nil ? .rowByRow : .window
@@ -146,7 +146,7 @@ extension ResultDescription {
 }
 
 extension Query {
-  /// The positions that limits and offsets leave of the ordered objects that pass; nil where other clauses come among them.
+  /// The positions of the ordered matching objects that limits and offsets leave; nil if other clauses occur among them.
   fileprivate var window: Range<Int>? {
     var window = 0..<max(limit ?? .max, 0)
     for clause in clauses {
@@ -159,7 +159,7 @@ extension Query {
     return window
   }
 
-  /// The same question without its window.
+  /// The query without its window.
   fileprivate var unlimited: Query {
     var query = self
     query.limit = nil
@@ -169,7 +169,7 @@ extension Query {
 }
 
 extension Int {
-  /// The sum, at most the greatest number.
+  /// The sum, at most `Int.max`.
   fileprivate func adding(_ count: Int) -> Int {
     let (sum, isOver) = addingReportingOverflow(Swift.max(count, 0))
     return isOver ? .max : sum

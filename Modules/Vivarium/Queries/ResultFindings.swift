@@ -3,45 +3,45 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// What was found out about a question, once.
+/// What is known about a query, each found once.
 final class ResultFindings {
   var query: Query?
   var snapshot: KeySnapshot?
-  /// What had to stay the same for `snapshot` to be right without another look.
+  /// The tick that must be unchanged for `snapshot` to be current without another check.
   var stamp: UInt64 = 0
-  /// The committed version that `snapshot` is right in; nil where it was made of an open write.
+  /// The committed version that `snapshot` is current in; nil if it was made during an open write.
   var version: Version?
-  /// Why the snapshot could not be made, and is empty.
+  /// Why the snapshot could not be made and is empty.
   var failure: StoreError?
-  /// What `count` said before there was a snapshot.
+  /// The result of `count` before there was a snapshot.
   var knownCount: KnownCount?
   var binding: ResultsState.Binding?
   var ordering: (any ViewQuestion)??
   var reach: Reach?
   fileprivate var compared: (question: ComparedQuestion, catalog: Catalog)?
 
-  /// What a change must touch to change the result.
+  /// What a commit must touch to change the result.
   enum Reach { case membership, ownTable, store }
 }
 
-/// How many rows there were, and when.
+/// A row count and when it was determined.
 struct KnownCount {
   var stamp: UInt64
   let count: Int
-  /// As of `ResultFindings`.
+  /// See `ResultFindings.version`.
   var version: Version?
 
   init(_ stamp: UInt64, _ count: Int, _ version: Version?) { (self.stamp, self.count, self.version) = (stamp, count, version) }
 }
 
 extension ResultsState {
-  /// The rows that were found before, where they are so still: nothing was changed since, or by commits alone that cannot have
-  /// changed them, anybody's. Then they belong to the version that is read now. O(changes committed since).
+  /// The known rows, if they are still current: nothing has changed since, or only commits, by any writer, that cannot have changed
+  /// them. The rows then count as those of the version read now. O(commits since).
   var fresh: KeySnapshot? {
     guard let findings, let snapshot = findings.snapshot else { return nil }
     let stamp = currentStamp
     if findings.stamp == stamp { return snapshot }
-    // What the notifier keeps it has of the new version too.
+    // The notifier has the new version of what it keeps, too.
     guard let version = findings.version, !snapshot.isView, store.readsCommitted else { return nil }
     guard isUntouched(since: version) else {
       findings.version = nil
@@ -51,7 +51,7 @@ extension ResultsState {
     return snapshot
   }
 
-  /// The same of what `count` said.
+  /// The known result of `count`, if it is still current.
   var freshCount: Int? {
     guard let findings, let known = findings.knownCount else { return nil }
     let stamp = currentStamp

@@ -1,28 +1,28 @@
 import StoreValues
 
 extension Results {
-  /// The sum of a property, 0 over nothing; null is left out. `.overflow` when it leaves the property's type:
-  /// nothing wraps. Makes no objects.
+  /// The sum of a property; 0 over nothing. Ignores null. Throws `.overflow` if the sum exceeds the property's type. Creates no
+  /// objects.
   public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V>) throws(StoreError) -> V {
     try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
   }
 
-  /// The same over an optional property.
+  /// The sum of an optional property.
   public func sum<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> V {
     try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
   }
 
-  /// The sum of decimals, to 34 digits, in the order of insertion; 0 over nothing. Null is left out, NaN makes it NaN. Reads each
+  /// The sum of decimals, to 34 digits, added in insertion order; 0 over nothing. Ignores null; NaN makes it NaN. Reads each
   /// object.
   public func sum(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
 
-  /// The same over an optional property.
+  /// The sum of an optional decimal property.
   public func sum(of path: KeyPath<Element, Decimal128?>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
 
   /// The mean of decimals; nil over nothing.
   public func average(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128? { try decimal(.average, path) }
 
-  /// The same over an optional property.
+  /// The mean of optional decimals, ignoring null; nil over nothing.
   public func average(of path: KeyPath<Element, Decimal128?>) throws(StoreError) -> Decimal128? { try decimal(.average, path) }
 
   private func decimal(_ aggregate: Aggregate, _ path: AnyKeyPath) throws(StoreError) -> Decimal128? {
@@ -30,7 +30,7 @@ extension Results {
     return value
   }
 
-  /// A sum as the property's type.
+  /// Converts a sum to the property's type.
   static func sum<V: Scalar & Numeric>(_ total: Value, of name: String?) throws(StoreError) -> V {
     if let exact = V(persisted: total) { return exact }
     switch total {
@@ -48,27 +48,27 @@ extension Results {
     try mean(path)
   }
 
-  /// The mean of an optional property; null is left out, and nil over nothing.
+  /// The mean of an optional property, ignoring null; nil over nothing.
   public func average<V: Scalar & Numeric>(of path: KeyPath<Element, V?>) throws(StoreError) -> Double? {
     try mean(path)
   }
 
-  /// The least value of a number or date; nil over nothing. Null and NaN are left out.
+  /// The least value of a number or date; nil over nothing. Ignores null and NaN.
   public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V>) throws(StoreError) -> V? {
     V(persisted: try compute(.least, path))
   }
 
-  /// The least value of an optional property; null and NaN are left out, and nil over nothing.
+  /// The least value of an optional property; nil over nothing. Ignores null and NaN.
   public func min<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
     V(persisted: try compute(.least, path))
   }
 
-  /// The greatest value of a number or date; nil over nothing. Null and NaN are left out.
+  /// The greatest value of a number or date; nil over nothing. Ignores null and NaN.
   public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V>) throws(StoreError) -> V? {
     V(persisted: try compute(.greatest, path))
   }
 
-  /// The greatest value of an optional property; null and NaN are left out, and nil over nothing.
+  /// The greatest value of an optional property; nil over nothing. Ignores null and NaN.
   public func max<V: Scalar & Comparable>(of path: KeyPath<Element, V?>) throws(StoreError) -> V? {
     V(persisted: try compute(.greatest, path))
   }

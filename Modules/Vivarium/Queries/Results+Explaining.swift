@@ -5,17 +5,17 @@ import StorageInterface
 import StoreValues
 
 extension Results {
-  /// How these results are found in the version that is read: which index, how many objects were expected and how many there
-  /// are, how long it took; and how they are kept when observed, with what stands in the way of keeping them row by row.
+  /// Explains how these results are found in the version that is read: the index, the expected and the actual number of objects,
+  /// the time; and how they are maintained when observed, with what prevents keeping them row by row.
   ///
-  /// Asks the question once, here and now, even where the answer is known, and keeps nothing of it. For programmers who look at
-  /// a query that is slow, and for tests that an index is used:
+  /// Evaluates the query once, on the caller, even if the result is known, and keeps nothing. For finding out why a query is slow,
+  /// and for tests that an index is used:
   ///
   /// ```swift
   /// #expect(try people.where { $0.age == 30 }.explain().access == .index(properties: ["age"], runs: 1))
   /// ```
   ///
-  /// Throws what is in `error`, and what the disk causes.
+  /// Throws `error`, and errors of the disk.
   public func explain() throws(StoreError) -> ResultsExplanation { try state.explained() }
 }
 
@@ -30,7 +30,7 @@ extension ResultsState {
 }
 
 extension ResultDescription {
-  /// The explanation, and the keys that were found.
+  /// The explanation, and the keys found.
   fileprivate func explained(
     in reading: any StorageReading, isObserved: Bool = false
   ) throws(StorageError) -> (explanation: ResultsExplanation, keys: [Int64]) {
@@ -79,7 +79,7 @@ extension ResultDescription {
     }
   }
 
-  /// Why they are not kept row by row; empty where they are.
+  /// Why the results are not kept row by row; empty if they are.
   private func obstacles(in catalog: Catalog) -> [String] {
     guard upkeep(in: catalog) == .askedAgain else { return [] }
     let flat = flattened

@@ -2,8 +2,8 @@ import QueryModel
 import StoreValues
 
 extension Results {
-  /// The position of the first object here that passes a condition; nil where none does, or the condition cannot be asked.
-  /// Costs what `where(_:)`, its `first` and `index(of:)` do.
+  /// The position of the first object here that passes a condition; nil if none does, or the condition is invalid. Costs as much as
+  /// `where(_:)` with its `first`, and `index(of:)`.
   ///
   /// ```swift
   /// if let row = messages.index(matching: { $0.isRead == false }) { table.scroll(to: row) }
@@ -14,15 +14,15 @@ extension Results {
     self.where(condition, fileID: fileID, line: line).first.flatMap { firstIndex(of: $0) }
   }
 
-  /// The same in the grammar of NSPredicate; see `filter`.
+  /// The position of the first object that passes a condition in the grammar of NSPredicate; see `filter`.
   public func index(
     matching format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
   ) -> Int? {
     filtered(format, arguments, at: SourcePlace(fileID: fileID, line: line)).first.flatMap { firstIndex(of: $0) }
   }
 
-  /// The objects whose property of a name has a value: for code that knows a model by a protocol, whose key paths are none
-  /// of the model's.
+  /// The objects with a value of the named property. For code that knows a model by a protocol, whose key paths are not the
+  /// model's.
   package func matching(_ name: String, _ value: Value) -> Results {
     let node = PredicateNode.comparison(Comparison(.path(PropertyPath([name])), .equal, .constant(value)))
     return self.where { _ in Condition(node) }

@@ -1,8 +1,8 @@
 import StoreValues
 
 extension Results {
-  /// The sum of a property by its name, as `sum(of:)` but of whatever number it is: `.int`, `.double` or `.decimal`. `.unknownProperty`,
-  /// `.typeMismatch`, `.overflow`.
+  /// The sum of a property by its name, as `sum(of:)` but for any number type: `.int`, `.double` or `.decimal`. Throws
+  /// `.unknownProperty`, `.typeMismatch`, `.overflow`.
   public func sum(ofProperty name: String) throws(StoreError) -> Value { try compute(.sum, name) }
 
   /// The mean of a property by its name; `.null` over nothing.

@@ -2,29 +2,28 @@ import QueryModel
 import StoreValues
 
 extension Results {
-  /// An object and how well its text answers beside those of the others.
+  /// An object and how well its text matches, relative to the others.
   public struct Ranked {
     /// The object, live.
     public let object: Element
-    /// More than 0; see `TextQuery.scores(of:)`. Compares with the other scores of the same call alone.
+    /// More than 0; see `TextQuery.scores(of:)`. Comparable only with the other scores of the same call.
     public let score: Double
   }
 
-  /// Of these objects those whose text has the words, the best first; equally good ones in the order they have here.
+  /// The objects whose text has the words, best first; equally good ones keep their order in the results.
   ///
   /// ```swift
   /// let notes = store.objects(Note.self).where { $0.body.matches(text: "live dat*") }
   /// let best = try notes.ranked(by: \.body, text: "live dat*").prefix(10)
   /// ```
   ///
-  /// An array of this moment, on the caller's thread: it does not follow the store. Reads the text of every object of the
-  /// results, and so wants results that were narrowed by the same words: O(all their texts + n log n). Throws
-  /// `.invalidQuery` for a text that cannot be looked for, and what `error` says.
+  /// The array does not follow the store. Computed on the caller's thread. Reads the text of every object of the results, so narrow
+  /// them by the same words first: O(length of all texts + n log n). Throws `.invalidQuery` for an invalid text query, and `error`.
   public func ranked(by path: KeyPath<Element, String>, text: String) throws(StoreError) -> [Ranked] {
     try ranked(text) { $0[keyPath: path] }
   }
 
-  /// The same for an optional property.
+  /// Ranks by an optional property.
   public func ranked(by path: KeyPath<Element, String?>, text: String) throws(StoreError) -> [Ranked] {
     try ranked(text) { $0[keyPath: path] }
   }

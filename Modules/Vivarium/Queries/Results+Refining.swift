@@ -9,43 +9,43 @@ extension Results {
     Results(state.narrowed(by: condition(Field(.path([]))).body, fileID, line))
   }
 
-  /// In ascending or descending order of a property. Stable, as Swift's own sorts: ties keep the order they had before, that of an earlier
-  /// `sorted`, or else that of insertion.
+  /// Sorts by a property. Stable, as Swift's own sort: ties keep their previous order, that of an earlier `sorted` or else of
+  /// insertion.
   public func sorted<V: Scalar>(
     by path: KeyPath<Element, V>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
     sorted(byPath: path, ascending, nil, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// The same for an optional property: nil comes first ascending.
+  /// Sorts by an optional property: nil comes first ascending.
   public func sorted<V: Scalar>(
     by path: KeyPath<Element, V?>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
     sorted(byPath: path, ascending, nil, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// In the order of texts without the differences that do not count: `sorted(by: \.name, folding: .caseInsensitive)` has `ann`
-  /// beside `Ann`. Reads each object that is put in order.
+  /// Sorts by a string property, ignoring the differences that `folding` names: `sorted(by: \.name, folding: .caseInsensitive)`
+  /// puts `ann` beside `Ann`. Reads each object that it sorts.
   public func sorted(
     by path: KeyPath<Element, String>, ascending: Bool = true, folding: Folding, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
     sorted(byPath: path, ascending, folding, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// The same for an optional property.
+  /// Sorts by an optional string property with a folding.
   public func sorted(
     by path: KeyPath<Element, String?>, ascending: Bool = true, folding: Folding, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
     sorted(byPath: path, ascending, folding, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// In the order of several keys, each deciding the ties of those before it; the ties of the last keep the order they had.
+  /// Sorts by several keys, each deciding the ties of those before it; ties of the last keep their previous order.
   public func sorted(by keys: [SortKey], fileID: StaticString = #fileID, line: UInt = #line) -> Results {
     sorted(by: keys, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// In the order of what a closure names, over links and of numbers of collections too: `sorted { $0.boss.name }`,
-  /// `sorted(ascending: false) { $0.dogs.count }`. Ascending, nil comes first, and what lies behind a nil link last.
+  /// Sorts by what a closure names, also over links and by counts of collections: `sorted { $0.boss.name }`,
+  /// `sorted(ascending: false) { $0.dogs.count }`. Ascending, nil comes first, and a value behind a nil link last.
   public func sorted<V>(
     ascending: Bool = true, folding: Folding? = nil, _ value: (Field<Element>) -> Field<V>, fileID: StaticString = #fileID,
     line: UInt = #line
@@ -55,14 +55,14 @@ extension Results {
     return sorted(by: [SortKey(PropertyPath(path), ascending: ascending, folding: folding)], at: place)
   }
 
-  /// In the order of a path of names: `sorted(byKeyPath: "best.name")`. A wrong name is in `error`.
+  /// Sorts by a path of names: `sorted(byKeyPath: "best.name")`. `error` reports an unknown name.
   public func sorted(
     byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
     sorted(by: [SortKey(PropertyPath(path), ascending: ascending)], at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// At most the first so many, kept right like any result.
+  /// The first `count` objects at most, live like any result.
   public func limited(to count: Int) -> Results {
     refined { $0.limit = $0.limit.map { Swift.min($0, count) } ?? count }
   }
@@ -82,8 +82,8 @@ extension Results {
 }
 
 extension SortKey {
-  /// An order by a property: `SortKey(\Person.age, ascending: false)`. A path that is no persisted property is
-  /// reported by the results that use it, and a folding of what is no text.
+  /// A sort key for a property: `SortKey(\Person.age, ascending: false)`. The results that use it report a path that is not a
+  /// persisted property, and a folding of a property that is not a string.
   public init<T: Model>(_ path: PartialKeyPath<T>, ascending: Bool = true, folding: Folding? = nil) {
     self.init(PropertyPath([T.propertyName(of: path) ?? "\(path)"]), ascending: ascending, folding: folding)
   }

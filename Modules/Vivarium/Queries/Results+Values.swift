@@ -1,11 +1,11 @@
 import StorageInterface
 import StoreValues
 
-// One property of every object, for charts, menus and exports: without the objects.
+// Reads one property of every object, for charts, menus and exports, without creating the objects.
 
 extension Results {
-  /// A property of every object, in the order of the results. Makes no objects: the values are read by column, a run of rows at
-  /// a time.
+  /// The values of a property for every object, in the order of the results. Creates no objects: reads the values by column, a run
+  /// of rows at a time.
   ///
   /// ```swift
   /// let names = try people.sorted(by: \.name).values(\.name)
@@ -13,19 +13,19 @@ extension Results {
   /// let first = try people.distinct(by: \.city).values(\.city)   // each once, in the order of the results
   /// ```
   ///
-  /// An array of the version that is read, and not live. O(n) where the results are in the order of insertion, else O(n log n).
-  /// Throws what is in `error`, `.unknownProperty` for a path that is no persisted property, and what the disk causes.
+  /// The array belongs to the version that is read and is not live. O(n) if the results are in insertion order, otherwise O(n log
+  /// n). Throws `error`, `.unknownProperty` for a path that is not a persisted property, and errors of the disk.
   public func values<V: Scalar>(_ path: KeyPath<Element, V>) throws(StoreError) -> [V] {
     let found: [V?] = try state.values(try Element.scalar(path))
     return found.map { $0 ?? V._$zero }
   }
 
-  /// The same of an optional property.
+  /// The values of an optional property.
   public func values<V: Scalar>(_ path: KeyPath<Element, V?>) throws(StoreError) -> [V?] {
     try state.values(try Element.scalar(path))
   }
 
-  /// A property of what every object links to: `people.values(\.best, \.name)`. nil where the link is. The link may be an
+  /// The values of a property of the linked objects: `people.values(\.best, \.name)`. nil where the link is nil. The link may be an
   /// inverse to one object.
   public func values<Target: Model, V: Scalar>(
     _ link: KeyPath<Element, Target?>, _ path: KeyPath<Target, V>
@@ -34,7 +34,7 @@ extension Results {
     return found.map { target in target.map { $0 ?? V._$zero } }
   }
 
-  /// The same of an optional property: nil where the link is, or the property.
+  /// The values of an optional property of the linked objects: nil where the link or the property is nil.
   public func values<Target: Model, V: Scalar>(
     _ link: KeyPath<Element, Target?>, _ path: KeyPath<Target, V?>
   ) throws(StoreError) -> [V?] {
@@ -56,7 +56,7 @@ extension ResultsState {
     return try storing { () throws(StorageError) in try context.values(of: keys, ordinal) }
   }
 
-  /// What lies behind a link; nil where that is null.
+  /// The values behind a link; nil where the link is null.
   fileprivate func values<Target: Model, V: Scalar>(
     _ link: Int, _ ordinal: Int, of target: Target.Type
   ) throws(StoreError) -> [V??] {
@@ -75,7 +75,7 @@ extension ResultsState {
     }
   }
 
-  /// The object that each links to.
+  /// The key of each linked object.
   private func ends(of keys: [Int64], _ link: Int) throws(StorageError) -> [Int64?] {
     guard let origin = context.properties[link].origin else { return try store.reading.words(context.columns[link], of: keys) }
     var ends: [Int64?] = []

@@ -2,16 +2,16 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Live objects of one type that pass a condition, in an order: a description until it is first read, and always
-/// what the store's version says.
+/// Live objects of one type that pass a condition, in an order. Only a description until it is first read; always current for the
+/// store's version.
 ///
 /// ```swift
 /// let adults = store.objects(Person.self).where { $0.age >= 18 }.sorted(by: \.name)
 /// ```
 ///
-/// Cheap to make and to copy. Evaluated on the caller, when it is read first and again after commits that touched what it
-/// reads, anybody's; inside a write it sees the write. Iteration walks the result as it was when it began: objects deleted
-/// meanwhile are left out.
+/// Cheap to make and to copy. Evaluated on the caller, at the first read and again after commits, by any writer, that touched what
+/// it reads; during a write it sees the write. Iteration uses the result as it was when it began, and skips objects deleted
+/// meanwhile.
 public struct Results<Element: Model>: RandomAccessCollection {
   @usableFromInline let state: ResultsState
 
@@ -24,27 +24,27 @@ public struct Results<Element: Model>: RandomAccessCollection {
   /// The store that is read.
   public var store: Store { state.store }
 
-  /// Why these results are empty, when what was asked cannot be asked.
+  /// The error that makes these results empty; nil if the query is valid.
   public var error: StoreError? { state.error }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
-  /// O(1) for all objects of a type; otherwise evaluates the query, if that was not done for this version.
+  /// O(1) for all objects of a type; otherwise evaluates the query, unless it was evaluated in this version.
   public var count: Int { state.count }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// Always 0: iteration skips objects deleted meanwhile, and callers that reserve space by this number trap if fewer follow.
   public var underestimatedCount: Int { 0 }
-  /// Whether there are none. Looks for the first alone.
+  /// Whether there are no objects. Looks only for the first.
   public var isEmpty: Bool { state.firstKey == nil }
-  /// The first object; nil where there are none. Looks for that one alone.
+  /// The first object; nil if there is none. Looks only for that one.
   public var first: Element? { state.firstKey.map { state.store.live($0) } }
-  /// The last object; nil where there are none. Evaluates the query.
+  /// The last object; nil if there is none. Evaluates the query.
   public var last: Element? {
     let keys = state.keys()
     return keys.count == 0 ? nil : state.store.live(keys[keys.count - 1])
   }
 
-  /// The object at a position. Outside the bounds it is an object that is not in the store: an error by
-  /// `MisusePolicy`, not the end of the process.
+  /// The object at a position. Outside the bounds an object that is not in the store: an error by `MisusePolicy`, which does not
+  /// end the process.
   public subscript(position: Int) -> Element {
     let keys = state.keys()
     guard position >= 0, position < keys.count else {
@@ -54,13 +54,13 @@ public struct Results<Element: Model>: RandomAccessCollection {
     return state.store.live(keys[position])
   }
 
-  /// The objects at these positions; positions outside are left out.
+  /// The objects at these positions; ignores positions outside the bounds.
   public func objects(at positions: some Sequence<Int>) -> [Element] {
     let keys = state.keys()
     return positions.compactMap { $0 >= 0 && $0 < keys.count ? state.store.live(keys[$0]) : nil }
   }
 
-  /// Whether an object is among these; false for one of another file, or of none.
+  /// Whether an object is in the results; false for an object of another file, or of none.
   public func contains(_ object: Element) -> Bool {
     object.context?.store.shared === state.store.shared && state.contains(object._$key)
   }
@@ -74,7 +74,7 @@ public struct Results<Element: Model>: RandomAccessCollection {
 
   public func index(of object: Element) -> Int? { firstIndex(of: object) }
 
-  /// The objects as they are now, each one in memory.
+  /// The objects as they are now, all in memory.
   public func toArray() -> [Element] { Array(self) }
 }
 
@@ -83,7 +83,7 @@ extension Results: CustomStringConvertible {
 }
 
 extension RandomAccessCollection {
-  /// How many there are, and the first ten, a line each.
+  /// The number of elements and the first ten, one per line.
   func listed(as name: String) -> String {
     let shown = prefix(10).map { "  \($0)" }.joined(separator: "\n")
     return "\(name) (\(count)) [\n\(shown)\(count > 10 ? "\n  …" : "")\n]"
@@ -93,17 +93,17 @@ extension RandomAccessCollection {
 extension Results {
   @inlinable public func makeIterator() -> Iterator { Iterator(state) }
 
-  /// Walks the result of one moment, making one object after another.
+  /// Iterates over the result of one moment and creates one object after another.
   public struct Iterator: IteratorProtocol {
     @usableFromInline let owner: Store
     @usableFromInline let raw: UnsafeMutablePointer<RawContext>
     @usableFromInline let keys: KeySnapshot
     @usableFromInline let membershipTick: UInt64
-    /// Keys of the current run that are still to come.
+    /// The remaining keys of the current run.
     @usableFromInline var key: Int64 = 0
     @usableFromInline var end: Int64 = 0
     @usableFromInline var position = 0
-    /// Keys that were fetched, where there are no runs.
+    /// Keys fetched ahead, if there are no runs.
     @usableFromInline var block: ArraySlice<Int64> = []
 
     @usableFromInline init(_ state: ResultsState) {
@@ -117,7 +117,7 @@ extension Results {
       while key < end || advance() {
         let next = key
         key &+= 1
-        // Nothing came or went since: every key lives.
+        // No object was added or deleted since: every key is live.
         if raw.pointee.membershipTick == membershipTick || lives(next) {
           return Element(_$handle: ModelHandle(raw, next, owner))
         }

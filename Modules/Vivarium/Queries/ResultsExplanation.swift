@@ -1,4 +1,4 @@
-/// How results are found, what that costs, and how they are kept right when somebody observes them.
+/// How results are found, what that costs, and how they are maintained while they are observed.
 ///
 /// ```swift
 /// print(try store.objects(Person.self).where { $0.age > 90 }.sorted(by: \.name).explain())
@@ -8,63 +8,62 @@
 /// //   kept row by row when observed
 /// ```
 public struct ResultsExplanation: Sendable, Hashable {
-  /// Where the objects come from, before the rest of the condition.
+  /// How the objects are found, before the rest of the condition is tested.
   public enum Access: Sendable, Hashable {
     /// The condition never holds: nothing is read.
     case nothing
-    /// Every object of the type, these columns at a time.
+    /// A scan of every object of the type, reading these columns.
     case scan(columns: [String])
-    /// So many runs of the index over these properties.
+    /// Runs of the index over these properties.
     case index(properties: [String], runs: Int)
     /// The engine's own query.
     case engine(statement: String)
-    /// The elements of one object's list or set, each tested by itself.
+    /// The elements of one object's list or set, each tested individually.
     case list(property: String)
-    /// The objects whose relationship points to one object, each tested by itself.
+    /// The objects whose relationship points to one object, each tested individually.
     case inverse(type: String, property: String)
-    /// What other results give, each tested by itself.
+    /// The objects of other results, each tested individually.
     indirect case results(ResultsExplanation)
   }
 
-  /// An index that would do and was not chosen.
+  /// An index that could be used but was not chosen.
   public struct PassedIndex: Sendable, Hashable {
-    /// What it is an index over, in its order.
+    /// The indexed properties, in the index's order.
     public let properties: [String]
     /// How many objects it would deliver.
     public let rows: Int
   }
 
-  /// The type that was asked.
+  /// The queried type.
   public let type: String
-  /// The condition and the clauses, as `Results.format`.
+  /// The condition and the clauses, in the form of `Results.format`.
   public let question: String
   /// How the objects are found.
   public let access: Access
   /// How many objects the access was expected to deliver.
   public let estimatedRows: Int
-  /// Whether something of the condition is left to test for each of them.
+  /// Whether part of the condition remains to be tested for each of them.
   public let testsEachRow: Bool
-  /// Whether the objects that pass have to be put in order.
+  /// Whether the objects that pass have to be sorted.
   public let sorts: Bool
-  /// Indexes that would do and were not chosen: another delivers fewer, or reading everything costs less.
+  /// Indexes that could be used but were not chosen: another delivers fewer objects, or a scan costs less.
   public let passedIndexes: [PassedIndex]
-  /// How many objects the results have.
+  /// The number of objects in the results.
   public let count: Int
-  /// Rows that scans went through, entries that were taken from an index or the engine's query, and objects that were read one by
-  /// one. Counts, which do not depend on the machine.
+  /// The number of rows that scans went through. With `entriesRead` and `objectsRead`, these counts do not depend on the machine.
   public let rowsScanned: Int
-  /// See `rowsScanned`.
+  /// The number of entries taken from an index or from the engine's query.
   public let entriesRead: Int
-  /// See `rowsScanned`.
+  /// The number of objects read one by one.
   public let objectsRead: Int
-  /// How long finding them took, this once.
+  /// How long this evaluation took.
   public let time: Duration
-  /// How they are kept when they are observed.
+  /// How the results are maintained while they are observed.
   public let upkeep: ResultUpkeep
-  /// Why they are asked again after commits and not kept row by row, a phrase for each part that is the cause. Empty unless
+  /// Why the results are evaluated again after commits instead of being kept row by row, one phrase per cause. Empty unless
   /// `upkeep` is `.askedAgain`.
   public let obstacles: [String]
-  /// Whether somebody observes them in this store, so that reading them evaluates nothing.
+  /// Whether this store observes them, so that reading them evaluates nothing.
   public let isObserved: Bool
 }
 
@@ -120,7 +119,7 @@ extension ResultsExplanation: CustomStringConvertible {
 }
 
 extension Duration {
-  /// With three digits at least, in a unit that suits.
+  /// At least three digits, in a suitable unit.
   fileprivate var shown: String {
     let (seconds, attoseconds) = components
     let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension ResultsState {
-  /// The results that a description stands for, in any store of the file.
+  /// The results of a description, in any store of the file.
   convenience init<T: Model>(_ description: ResultDescription, of type: T.Type, in store: Store, fault: StoreError?) {
     let source: Source =
       switch description.source {
@@ -18,7 +18,7 @@ extension ResultsState {
 }
 
 extension Store {
-  /// A list by its column; nil when its type is none of this store's.
+  /// The list of an owner by its column; nil if this store has no model for the type.
   func list(_ column: ColumnID, of owner: ObjectKey) -> ListHandle? {
     guard let table = reading.catalog[column.table], let type = model(named: table.name) else { return nil }
     let context = context(of: type)

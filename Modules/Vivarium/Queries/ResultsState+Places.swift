@@ -2,17 +2,17 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// Where a row was looked for among others; nil: it is not there by its values.
+/// The outcome of looking for a row among others; `row` is nil if it is not where its values belong.
 struct RowPlace {
   let row: Int?
 }
 
 extension ResultsState {
-  /// Looks for an object among keys that this question gave, by its values as they are now. Nil where only going through
-  /// the keys tells: rows do not stand by their own values, or the object has none any more.
+  /// Looks for an object among keys that this query produced, by the object's current values. Nil if only searching all keys can
+  /// tell: rows are not ordered by their own values, or the object is deleted.
   ///
-  /// What is found is right whatever was written since. That nothing is found counts only where nothing
-  /// was written since. Reads what orders the rows of O(log n) of them.
+  /// A row that is found is right whatever was written since. A row that is not found is proven absent only if nothing was written
+  /// since. Reads the ordering values of O(log n) rows.
   func place(of key: Int64, in keys: KeySnapshot) -> RowPlace? {
     guard error == nil, let order else { return nil }
     do throws(StorageError) {
@@ -37,7 +37,7 @@ extension ResultsState {
 }
 
 extension KeySnapshot {
-  /// The first position from which on `isReached` holds; `count` where it nowhere does.
+  /// The first position from which on `isReached` holds; `count` if there is none.
   fileprivate func firstPosition(_ isReached: (Int64) throws(StorageError) -> Bool) throws(StorageError) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -4,13 +4,13 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A result as a description, with what it was last evaluated to.
+/// A result as a description, with its last evaluation.
 @usableFromInline final class ResultsState {
-  /// What the query is asked of.
+  /// The objects that the query applies to.
   enum Source {
     case all
     case list(ListHandle)
-    /// The objects whose relationship points to a key.
+    /// The objects whose relationship points to one object.
     case sources(of: ObjectKey, through: ColumnID)
     /// Other results, whose order or limit comes first.
     case results(ResultsState)
@@ -19,19 +19,19 @@ import StoreValues
 
   let store: Store
   @usableFromInline let context: ModelContext
-  /// What is asked, but for the last condition that was added.
+  /// The query without the last condition that was added.
   private let base: Query
   private let narrowing: FieldBody?
   let source: Source
-  /// The query was wrong before it could be bound: a key path that is no property.
+  /// An error from before binding: a key path that is not a property.
   let fault: StoreError?
-  /// The line of the program that asked last for what may be wrong: a condition, or an order.
+  /// The source line of the last clause that may be wrong: a condition, or an order.
   let place: SourcePlace?
-  /// Nil until something is asked that takes longer than making it: results are mostly made to be refined, or counted over
-  /// an index.
+  /// Nil until something is evaluated that takes longer than allocating it: most results are only refined, or counted over an
+  /// index.
   private(set) var findings: ResultFindings?
 
-  /// What became of binding the query. No `Result`: the first one of a type of errors costs a part of opening a store.
+  /// The outcome of binding the query. Not a `Result`: instantiating one for an error type costs part of the time to open a store.
   enum Binding {
     case success(BoundQuery)
     case failure(StoreError)
@@ -64,7 +64,7 @@ import StoreValues
     return made
   }
 
-  /// What is asked. Put together when it is first needed.
+  /// The whole query. Built when first needed.
   var query: Query {
     guard let narrowing else { return base }
     if let query = findings?.query { return query }
@@ -74,7 +74,7 @@ import StoreValues
     return query
   }
 
-  /// The same with one condition more.
+  /// The results with one more condition.
   @usableFromInline func narrowed(by condition: FieldBody, _ fileID: StaticString, _ line: UInt) -> ResultsState {
     let place = SourcePlace(fileID: fileID, line: line)
     if narrowing == nil, base.limit == nil, base.clauses.isEmpty {
@@ -84,13 +84,13 @@ import StoreValues
     return refined(at: place) { $0.condition = .both($0.condition, node) }
   }
 
-  /// Whether this is simply every object of a type.
+  /// Whether this is every object of a type.
   private var isEverything: Bool {
     guard case .all = source, narrowing == nil, case .constant(true) = base.condition else { return false }
     return base.sort.isEmpty && base.clauses.isEmpty
   }
 
-  /// What says where a row stands; nil where rows do not stand by their own values. Made once.
+  /// Determines a row's position; nil if rows are not ordered by their own values. Computed once.
   var order: (any ViewQuestion)? {
     if let ordering = findings?.ordering { return ordering }
     let made = description.order(in: store.reading.catalog)
@@ -123,7 +123,7 @@ import StoreValues
 }
 
 extension ResultsState {
-  /// What has to stay the same for the snapshot to be right. Asked at every access: found once.
+  /// The tick that must be unchanged for the snapshot to be current. Read at every access, so the reach is determined once.
   var currentStamp: UInt64 {
     switch findings?.reach ?? findReach() {
     case .membership: context.raw.pointee.membershipTick
@@ -141,7 +141,7 @@ extension ResultsState {
     return reach
   }
 
-  /// The keys, evaluated at most once for each version. What cannot be evaluated is empty; see `error`.
+  /// The keys, evaluated at most once per version. Empty if the query cannot be evaluated; see `error`.
   func keys() -> KeySnapshot {
     assert(store.reportsReadElsewhere())
     store.settleDerived()
@@ -169,23 +169,23 @@ extension ResultsState {
     return made
   }
 
-  /// How many rows there are by the counters and indexes that `count` asks while nobody has the keys; nil where it does not. In a
-  /// damaged file that may be another number than there are keys. The standard library ends the process when a collection says
-  /// first one and then the other: what was said stays.
+  /// The number of rows according to the counters and indexes that `count` uses before the keys are known; nil if it uses neither.
+  /// In a damaged file this number can differ from the number of keys. The standard library ends the process when a collection
+  /// reports one and then the other, so the first number stays.
   private func countSaid(_ stamp: UInt64) -> Int? {
-    // What cannot be asked is empty by either.
+    // An invalid query is empty by either.
     if store.isKept(self) || error != nil { return nil }
     if let known = findings?.knownCount, known.stamp == stamp { return known.count }
     return isEverything ? try? counted() : indexedCount
   }
 
-  /// Of every object of a type.
+  /// Counts every object of a type.
   private func counted() throws(StorageError) -> Int {
     let count = try store.reading.count(context.table)
     return query.limit.map { min($0, count) } ?? count
   }
 
-  /// The same, where there is somebody to throw to.
+  /// The keys, for callers that can throw.
   func checkedKeys() throws(StoreError) -> KeySnapshot {
     if let error { throw error }
     let keys = keys()
@@ -193,10 +193,10 @@ extension ResultsState {
     return keys
   }
 
-  /// Says to Observation what was read; called while reads are tracked.
+  /// Reports to Observation what was read; called while reads are tracked.
   func didRead() {
     context.didReadResults()
-    // What else the question reads is not told apart: every type counts. Who points somewhere is said by the objects of the
+    // Which other types the query reads is not determined: report all of them. A query of the sources of an object reports its own
     // type alone.
     switch source {
     case .all, .sources: if case .success(let bound) = bound(), !bound.followsLinks { return }
@@ -205,7 +205,7 @@ extension ResultsState {
     store.allContexts.forEach { $0.didReadResults() }
   }
 
-  /// What is asked, as a value.
+  /// The query and its source, as a value.
   var description: ResultDescription {
     let value: ResultDescription.Source =
       switch source {
@@ -218,7 +218,7 @@ extension ResultsState {
     return ResultDescription(query: query, source: value)
   }
 
-  /// Makes these results again, for code that must not keep the store.
+  /// Recreates these results, for code that must not retain the store.
   var remaking: (Store) -> ResultsState {
     let (context, query, fault, place) = (context, query, fault, place)
     let source: (Store) -> Source
@@ -255,7 +255,7 @@ extension ResultsState {
 }
 
 extension ResultsState {
-  /// Counts without making a list where nobody has one yet.
+  /// Counts without creating the keys, if they are not known yet.
   var count: Int {
     assert(store.reportsReadElsewhere())
     store.settleDerived()
@@ -265,13 +265,13 @@ extension ResultsState {
     if let count = indexedCount { return count }
     if let count = freshCount { return count }
     guard case .all = source, error == nil, case .success(let bound) = bound() else { return keys().count }
-    // Who asks for an order wants the objects next: testing every row twice would cost more than sorting.
+    // A caller that asked for an order reads the objects next: testing every row twice would cost more than sorting.
     if !query.sort.isEmpty, query.condition != .constant(true) { return keys().count }
     do throws(StorageError) {
       if isEverything { return try counted() }
       let all = try bound.count(in: store.reading)
       let count = query.limit.map { min($0, all) } ?? all
-      // Binding the question has made the findings.
+      // Binding the query has created the findings.
       findings?.knownCount = KnownCount(currentStamp, count, store.readsCommitted ? store.snapshot.version : nil)
       return count
     } catch {
@@ -280,8 +280,8 @@ extension ResultsState {
     }
   }
 
-  /// The answer where the condition is one indexed integer equal to a constant: the question is not even bound. Nil for
-  /// every other, and where anything is wrong.
+  /// The count if the condition is one indexed integer equal to a constant: the query is not even bound. Nil for any other query,
+  /// and on any error.
   private var indexedCount: Int? {
     guard case .all = source, fault == nil, base.limit == nil, let (name, value) = equality,
       let ordinal = context.ordinal(named: name), let index = context.integerIndexes[ordinal]
@@ -289,7 +289,7 @@ extension ResultsState {
     return try? store.reading.count(in: index, equalTo: value)
   }
 
-  /// The property and the integer, where the condition is that they are equal.
+  /// The property and the integer, if the condition is their equality.
   private var equality: (name: String, value: Int64)? {
     if let narrowing {
       guard case .comparison(let path, .equal, .int(let value)) = narrowing, path.count == 1,
@@ -322,7 +322,7 @@ extension ResultsState {
     }
   }
 
-  /// Whether an object is in the result, without evaluating it where that can be avoided.
+  /// Whether an object is in the result; avoids evaluating it if possible.
   func contains(_ key: Int64) -> Bool {
     assert(store.reportsReadElsewhere())
     store.settleDerived()

@@ -3,11 +3,11 @@ import QueryModel
 import StorageInterface
 
 extension Store {
-  /// How many bound queries a store remembers.
+  /// The number of bound queries that a store caches.
   private static let boundMax = 8
 
-  /// A query bound to what is read now. Programs ask the same again and again (a view asks whenever it is drawn), so the
-  /// latest are not bound twice: binding takes longer than to answer over an index.
+  /// The query bound to the catalog read now. Programs repeat queries (a view does whenever it is drawn), so the latest are cached:
+  /// binding takes longer than answering from an index.
   func bound(_ query: Query) throws(QueryError) -> BoundQuery {
     let catalog = reading.catalog
     if let known = reader.latelyBound.first(where: { $0.isBound(to: catalog) && $0.query == query }) { return known }

@@ -2,16 +2,15 @@ import QueryEngine
 import QueryModel
 
 extension Store {
-  /// The objects that a query asks for, live like any results: for a query that was kept, sent or made from text.
+  /// The objects that match a query, live like any results. For a query that was stored, sent or parsed from text.
   ///
   /// ```swift
   /// let query = try JSONDecoder().decode(Query.self, from: sent)
   /// let adults = store.objects(Person.self, matching: query)
   /// ```
   ///
-  /// Reads nothing. What is wrong with the query, as that it asks for another type, makes the results empty and is in
-  /// their `error`: look at that before reading results of a query that came from elsewhere, for reading what cannot be asked is a
-  /// mistake of the program.
+  /// Reads nothing. An invalid query, for example one for another type, makes the results empty and sets their `error`. Check
+  /// `error` before reading results of a query from elsewhere: reading the results of an invalid query is misuse.
   public func objects<T: Model>(
     _ type: T.Type, matching query: Query, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results<T> {
@@ -26,8 +25,8 @@ extension Store {
 }
 
 extension Results {
-  /// What is asked, as a value that can be kept, sent and asked of any store with the type; nil where it cannot be said
-  /// without these results: of a list, of an inverse, of what is left behind a limit.
+  /// The query as a value that can be stored, sent and run in any store with the type; nil if it cannot be expressed without these
+  /// results: for lists, inverses, and refinements after a limit.
   public var query: Query? {
     guard case .all = state.source, state.fault == nil else { return nil }
     return state.query

@@ -1,9 +1,9 @@
 import QueryModel
 import StoreValues
 
-/// A property that numbers are computed of: an integer, a `Float`, a `Double`, a `Decimal128`, and an optional of one.
+/// A property that supports arithmetic: an integer, a `Float`, a `Double`, a `Decimal128`, and an optional of one.
 public protocol NumberProperty {
-  /// What there is when it is not nil.
+  /// The number type without the optional.
   associatedtype Number: Scalar
 }
 
@@ -17,39 +17,39 @@ extension Double: NumberProperty { public typealias Number = Double }
 extension Decimal128: NumberProperty { public typealias Number = Decimal128 }
 extension Optional: NumberProperty where Wrapped: NumberProperty & Scalar { public typealias Number = Wrapped }
 
-// Integers divide to integers and wrap round where 64 bits end; with null everything is null.
+// Integer division yields an integer, 64-bit arithmetic wraps on overflow, and any null operand makes the result null.
 
 extension Field where Root: NumberProperty {
   /// The sum of two numbers.
   @inlinable public static func + (a: Self, b: Self) -> Self { a.computed(.add, b) }
-  /// A property's number and a written one.
+  /// The sum of a property and a constant.
   @inlinable public static func + (a: Self, b: Root.Number) -> Self { a.computed(.add, constant(b)) }
-  /// A written number and a property's.
+  /// The sum of a constant and a property.
   @inlinable public static func + (a: Root.Number, b: Self) -> Self { constant(a).computed(.add, b) }
   /// The difference of two numbers.
   @inlinable public static func - (a: Self, b: Self) -> Self { a.computed(.subtract, b) }
-  /// A property's number less a written one.
+  /// The difference of a property and a constant.
   @inlinable public static func - (a: Self, b: Root.Number) -> Self { a.computed(.subtract, constant(b)) }
-  /// A written number less a property's.
+  /// The difference of a constant and a property.
   @inlinable public static func - (a: Root.Number, b: Self) -> Self { constant(a).computed(.subtract, b) }
   /// The product of two numbers.
   @inlinable public static func * (a: Self, b: Self) -> Self { a.computed(.multiply, b) }
-  /// A property's number so many times.
+  /// The product of a property and a constant.
   @inlinable public static func * (a: Self, b: Root.Number) -> Self { a.computed(.multiply, constant(b)) }
-  /// A written number as many times as a property says.
+  /// The product of a constant and a property.
   @inlinable public static func * (a: Root.Number, b: Self) -> Self { constant(a).computed(.multiply, b) }
-  /// The quotient of two numbers; what becomes of 0 says "Numbers" in Docs/Predicates.md.
+  /// The quotient of two numbers. For division by 0 see "Numbers" in Docs/Predicates.md.
   @inlinable public static func / (a: Self, b: Self) -> Self { a.computed(.divide, b) }
-  /// A property's number through a written one.
+  /// The quotient of a property and a constant.
   @inlinable public static func / (a: Self, b: Root.Number) -> Self { a.computed(.divide, constant(b)) }
-  /// A written number through a property's.
+  /// The quotient of a constant and a property.
   @inlinable public static func / (a: Root.Number, b: Self) -> Self { constant(a).computed(.divide, b) }
 
   /// The number to a power.
   @inlinable public func power(_ exponent: Root.Number) -> Self { computed(.power, Self.constant(exponent)) }
 
-  /// The same number beside those of another type: `$0.age.number(as: Double.self) < $0.height`. Converts nothing: numbers
-  /// compare by value.
+  /// The number for use with another number type: `$0.age.number(as: Double.self) < $0.height`. Converts nothing: numbers compare
+  /// by value.
   @inlinable public func number<T: NumberProperty>(as type: T.Type) -> Field<T> { Field<T>(body) }
 
   @usableFromInline func computed(_ sign: ArithmeticOperator, _ other: Self) -> Self { Self(body.computed(sign, other.body)) }

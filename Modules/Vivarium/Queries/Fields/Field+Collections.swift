@@ -1,13 +1,13 @@
 import QueryModel
 import StoreValues
 
-/// A property that has many values, or leads to many objects: a list, a set, a map, an inverse.
+/// A property that has many values, or leads to many objects: a list, a set, a map, or an inverse.
 public protocol CollectionProperty {
-  /// What it has many of; of a map its values.
+  /// The type of its elements; for a map, of its values.
   associatedtype Member
 }
 
-/// A collection whose elements have positions: a list, and an inverse, by the order in which its objects were added.
+/// A collection whose elements have positions: a list, or an inverse, ordered by when its objects were added.
 public protocol OrderedProperty: CollectionProperty {}
 
 /// A collection whose elements have keys.
@@ -19,22 +19,23 @@ extension LiveSet: CollectionProperty { public typealias Member = Element }
 extension LiveMap: MapProperty { public typealias Member = Value }
 
 extension Field where Root: CollectionProperty {
-  /// How many elements there are, duplicates too.
+  /// The number of elements, duplicates included.
   @inlinable public var count: Field<Int> { Field<Int>(body.appending(["@count"])) }
-  /// Whether there is no element.
+  /// Whether the collection is empty.
   @inlinable public var isEmpty: Condition { count == 0 }
 
-  /// One of the elements: `$0.scores.any > 3`, `$0.dogs.any.name == "Rex"`. So does a property behind a collection without it.
+  /// Holds if it holds for at least one element: `$0.scores.any > 3`, `$0.dogs.any.name == "Rex"`. The default for a property
+  /// behind a collection.
   @inlinable public var any: Field<Root.Member> { Field<Root.Member>(body.quantified(.any)) }
-  /// Each of the elements: `$0.dogs.all.age > 3`. Holds where there is none.
+  /// Holds if it holds for every element: `$0.dogs.all.age > 3`. True for an empty collection.
   @inlinable public var all: Field<Root.Member> { Field<Root.Member>(body.quantified(.all)) }
-  /// None of the elements: `$0.dogs.none.age > 3`. Holds where there is none.
+  /// Holds if it holds for no element: `$0.dogs.none.age > 3`. True for an empty collection.
   @inlinable public var none: Field<Root.Member> { Field<Root.Member>(body.quantified(.none)) }
 }
 
 extension Field where Root: CollectionProperty, Root.Member: Model {
-  /// A property of the elements: `$0.dogs.name == "Rex"` holds where one of them is called so. Two conditions may hold of two elements:
-  /// `contains { }` of a list asks one element both.
+  /// A property of the elements: `$0.dogs.name == "Rex"` holds if one of them has this name. Different elements may satisfy two
+  /// such conditions; `contains { }` of a list tests both on the same element.
   @inlinable public subscript<V>(dynamicMember path: KeyPath<Root.Member, V>) -> Field<V> {
     Field<V>(body.appending(Root.Member.fieldPath(of: path)))
   }
@@ -45,17 +46,17 @@ extension Field where Root: CollectionProperty, Root.Member: Model {
   /// Whether one of the objects is among the elements.
   @inlinable public func contains(anyOf objects: some Sequence<Root.Member>) -> Condition { any.in(objects) }
 
-  /// The sum of a property of the elements, 0 over nothing; null is left out.
+  /// The sum of a property of the elements; 0 over nothing. Ignores null.
   @inlinable public func sum<V: NumberProperty>(of path: KeyPath<Root.Member, V>) -> Field<V.Number> { aggregate("@sum", path) }
   /// The mean of a property of the elements; null over nothing.
   @inlinable public func average<V: NumberProperty>(of path: KeyPath<Root.Member, V>) -> Field<Double?> { aggregate("@avg", path) }
   /// The least value of a property of the elements, numbers or dates; null over nothing.
   @inlinable public func min<V: Scalar & Comparable>(of path: KeyPath<Root.Member, V>) -> Field<V?> { aggregate("@min", path) }
-  /// The same of an optional property.
+  /// The least value of an optional property.
   @inlinable public func min<V: Scalar & Comparable>(of path: KeyPath<Root.Member, V?>) -> Field<V?> { aggregate("@min", path) }
   /// The greatest value of a property of the elements, numbers or dates; null over nothing.
   @inlinable public func max<V: Scalar & Comparable>(of path: KeyPath<Root.Member, V>) -> Field<V?> { aggregate("@max", path) }
-  /// The same of an optional property.
+  /// The greatest value of an optional property.
   @inlinable public func max<V: Scalar & Comparable>(of path: KeyPath<Root.Member, V?>) -> Field<V?> { aggregate("@max", path) }
 
   @inlinable func aggregate<V, R>(_ name: String, _ path: KeyPath<Root.Member, V>) -> Field<R> {
@@ -63,13 +64,13 @@ extension Field where Root: CollectionProperty, Root.Member: Model {
   }
 }
 
-// As SUBQUERY in a text: of lists and inverses; sets and maps are asked with `any`, `all` and `none`.
+// SUBQUERY in the text form, for lists and inverses; for sets and maps use `any`, `all` and `none`.
 
 extension Field where Root: OrderedProperty, Root.Member: Model {
   /// Whether one element passes the condition: `$0.dogs.contains { $0.name == "Rex" && $0.age > 3 }`.
   @inlinable public func contains(_ condition: (Field<Root.Member>) -> Condition) -> Condition { count(condition) > 0 }
 
-  /// Whether every element passes the condition; so it is where there is none.
+  /// Whether every element passes the condition; true for an empty collection.
   @inlinable public func allSatisfy(_ condition: (Field<Root.Member>) -> Condition) -> Condition { count { !condition($0) } == 0 }
 
   /// How many elements pass the condition: `$0.dogs.count { $0.age > 3 } >= 2`.
@@ -85,7 +86,7 @@ extension Field where Root: CollectionProperty, Root.Member: Scalar {
   /// Whether one of the values is among the elements.
   @inlinable public func contains(anyOf values: some Sequence<Root.Member>) -> Condition { any.in(values) }
 
-  /// The elements are these, one by one: of a set in the order of values, of a map in that of its keys.
+  /// Whether the elements equal these one by one: a set's in the order of values, a map's in the order of its keys.
   @inlinable public static func == (a: Self, b: [Root.Member]) -> Condition { a.compare(.equal, b.map(\.persistedValue)) }
 }
 
@@ -104,16 +105,16 @@ extension Field where Root: CollectionProperty, Root.Member: Scalar & Comparable
 }
 
 extension Field where Root: OrderedProperty {
-  /// The element at a position; null behind the end. `$0.dogs[0].name == "Rex"`.
+  /// The element at a position; null beyond the end. `$0.dogs[0].name == "Rex"`.
   @inlinable public subscript(position: Int) -> Field<Root.Member?> { Field<Root.Member?>(body.appending(["[\(position)]"])) }
-  /// The first element; null where there is none.
+  /// The first element; null if there is none.
   @inlinable public var first: Field<Root.Member?> { Field<Root.Member?>(body.appending(["[first]"])) }
-  /// The last element; null where there is none.
+  /// The last element; null if there is none.
   @inlinable public var last: Field<Root.Member?> { Field<Root.Member?>(body.appending(["[last]"])) }
 }
 
 extension Field where Root: MapProperty {
-  /// The value of a key; null where there is none. `$0.phones["home"] == "123"`.
+  /// The value of a key; null if the key is absent. `$0.phones["home"] == "123"`.
   @inlinable public subscript(key: String) -> Field<Root.Member?> { Field<Root.Member?>(body.appending(["['\(key)']"])) }
   /// The keys: `$0.phones.keys.contains("home")`, `$0.phones.keys.any.starts(with: "h")`.
   @inlinable public var keys: Field<LiveSet<String>> { Field<LiveSet<String>>(body.appending(["@keys"])) }

@@ -1,11 +1,11 @@
 import QueryModel
 import StoreValues
 
-// Static members of constrained extensions, not free generic functions: so a long condition type-checks fast.
+// Static members of constrained extensions instead of free generic functions: long conditions type-check faster.
 
 extension Field where Root: Scalar {
   @inlinable public static func == (a: Self, b: Root) -> Condition { a.compare(.equal, b.persistedValue) }
-  /// Whether the value is another one. Numbers compare by value, texts exactly, byte by byte.
+  /// Whether the value differs. Numbers compare by value, strings exactly, byte by byte.
   @inlinable public static func != (a: Self, b: Root) -> Condition { a.compare(.notEqual, b.persistedValue) }
   @inlinable public static func == (a: Self, b: Self) -> Condition { a.compare(.equal, b) }
   /// Whether two properties have different values.
@@ -14,7 +14,7 @@ extension Field where Root: Scalar {
   /// Whether two properties have different values, one of which may be nil.
   @inlinable public static func != (a: Self, b: Field<Root?>) -> Condition { a.compare(.notEqual, b) }
 
-  /// Whether the value is one of these.
+  /// Whether the value is one of these values.
   @inlinable public func `in`(_ values: some Sequence<Root>) -> Condition {
     compare(.in, values.map(\.persistedValue))
   }
@@ -54,11 +54,11 @@ extension Field where Root: Scalar & Comparable {
   @inlinable public func contains(in range: ClosedRange<Root>) -> Condition { between(range) }
   /// As `between`.
   @inlinable public func `in`(_ range: ClosedRange<Root>) -> Condition { between(range) }
-  /// Whether the value lies in the range, whose end is not in it.
+  /// Whether the value lies in the range, its end excluded.
   @inlinable public func `in`(_ range: Range<Root>) -> Condition { self >= range.lowerBound && self < range.upperBound }
 }
 
-// The value may stand on the left: `18 <= $0.age`.
+// The constant may stand on the left: `18 <= $0.age`.
 
 extension Field where Root: Scalar & Comparable {
   /// Whether the value is above.

@@ -6,17 +6,17 @@ import Foundation
 import QueryModel
 import StoreValues
 
-/// A mixed value holds whatever it holds: comparing it with a value of another kind is no mistake, and never holds. In an order
-/// say which kind is meant: `$0.extra.int > 3`.
+/// A mixed value can have any type. Comparing it with a value of another type is not an error; the comparison never holds. In a
+/// sort, name the type: `$0.extra.int > 3`.
 extension Field where Root == AnyValue {
-  /// The value of a key, where it is a map, or a property of the object that it links to; null elsewhere.
+  /// The value of a key if it is a map, or a property of the linked object; otherwise null.
   @inlinable public subscript(key: String) -> Field<AnyValue> { Field<AnyValue>(body.appending(["['\(key)']"])) }
-  /// The element at a position, where it is a list; null elsewhere.
+  /// The element at a position if it is a list; otherwise null.
   @inlinable public subscript(position: Int) -> Field<AnyValue> { Field<AnyValue>(body.appending(["[\(position)]"])) }
-  /// One of the elements, where it is a list or a map.
+  /// Any element if it is a list or a map.
   @inlinable public var elements: Field<AnyValue> { Field<AnyValue>(body.appending(["[*]"])) }
 
-  /// What it is: `"int"`, `"string"`, `"list"` and the others that Docs/Predicates.md has.
+  /// The name of its type: `"int"`, `"string"`, `"list"` and the others in Docs/Predicates.md.
   @inlinable public var typeName: Field<String> { Field<String>(body.appending(["@type"])) }
 
   /// As a Bool.
@@ -27,7 +27,7 @@ extension Field where Root == AnyValue {
   @inlinable public var double: Field<Double?> { Field<Double?>(body) }
   /// As a decimal.
   @inlinable public var decimal: Field<Decimal128?> { Field<Decimal128?>(body) }
-  /// As a text.
+  /// As a string.
   @inlinable public var string: Field<String?> { Field<String?>(body) }
   /// As a point in time.
   @inlinable public var date: Field<Date?> { Field<Date?>(body) }

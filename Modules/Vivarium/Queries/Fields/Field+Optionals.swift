@@ -1,9 +1,9 @@
 import QueryModel
 import StoreValues
 
-/// An optional, for constraints that name what it wraps.
+/// An optional, for constraints on its wrapped type.
 public protocol OptionalProperty {
-  /// What there is when it is not nil.
+  /// The wrapped type.
   associatedtype Wrapped
 }
 
@@ -11,34 +11,34 @@ extension Optional: OptionalProperty {}
 
 extension Field where Root: OptionalProperty, Root.Wrapped: Scalar {
   @inlinable public static func == (a: Self, b: Root.Wrapped?) -> Condition { a.compare(.equal, b?.persistedValue ?? .null) }
-  /// True for nil too, unless it is compared with nil.
+  /// Whether the value differs. True for nil too, unless it is compared with nil.
   @inlinable public static func != (a: Self, b: Root.Wrapped?) -> Condition { a.compare(.notEqual, b?.persistedValue ?? .null) }
   @inlinable public static func == (a: Self, b: Self) -> Condition { a.compare(.equal, b) }
-  /// Whether two properties have different values, or one is nil alone.
+  /// Whether two properties have different values, or only one of them is nil.
   @inlinable public static func != (a: Self, b: Self) -> Condition { a.compare(.notEqual, b) }
   @inlinable public static func == (a: Self, b: Field<Root.Wrapped>) -> Condition { a.compare(.equal, b) }
-  /// Whether the value is not another property's; so it is with nil.
+  /// Whether the value differs from another property's; true for nil.
   @inlinable public static func != (a: Self, b: Field<Root.Wrapped>) -> Condition { a.compare(.notEqual, b) }
 
-  /// Whether the value is one of these; nil is none of them.
+  /// Whether the value is one of these values; false for nil.
   @inlinable public func `in`(_ values: some Sequence<Root.Wrapped>) -> Condition {
     compare(.in, values.map(\.persistedValue))
   }
 
-  /// Whether the value is one of these, of which nil may be one.
+  /// Whether the value is one of these values, which may include nil.
   @inlinable public func `in`(_ values: some Sequence<Root.Wrapped?>) -> Condition {
     compare(.in, values.map { $0?.persistedValue ?? .null })
   }
 }
 
 extension Field where Root: OptionalProperty, Root.Wrapped: Scalar & Comparable {
-  /// Whether the value is below. What null is below says "Null" in Docs/Predicates.md.
+  /// Whether the value is below. For null see "Null" in Docs/Predicates.md.
   @inlinable public static func < (a: Self, b: Root.Wrapped) -> Condition { a.compare(.less, b.persistedValue) }
   /// Whether the value is below or the same; null as with `<`.
   @inlinable public static func <= (a: Self, b: Root.Wrapped) -> Condition { a.compare(.lessOrEqual, b.persistedValue) }
-  /// Whether the value is above; null is above nothing.
+  /// Whether the value is above; false for null.
   @inlinable public static func > (a: Self, b: Root.Wrapped) -> Condition { a.compare(.greater, b.persistedValue) }
-  /// Whether the value is above or the same; null is above nothing.
+  /// Whether the value is above or the same; false for null.
   @inlinable public static func >= (a: Self, b: Root.Wrapped) -> Condition { a.compare(.greaterOrEqual, b.persistedValue) }
   /// Whether the value is below another property's.
   @inlinable public static func < (a: Self, b: Self) -> Condition { a.compare(.less, b) }
@@ -57,13 +57,13 @@ extension Field where Root: OptionalProperty, Root.Wrapped: Scalar & Comparable 
   /// Whether the value is above another property's, which is never nil, or the same.
   @inlinable public static func >= (a: Self, b: Field<Root.Wrapped>) -> Condition { a.compare(.greaterOrEqual, b) }
 
-  /// Whether the value lies in the range, bounds included; null does not.
+  /// Whether the value lies in the range, bounds included; false for null.
   @inlinable public func between(_ range: ClosedRange<Root.Wrapped>) -> Condition {
     compare(.between, [range.lowerBound.persistedValue, range.upperBound.persistedValue])
   }
   /// As `between`.
   @inlinable public func `in`(_ range: ClosedRange<Root.Wrapped>) -> Condition { between(range) }
-  /// Whether the value lies in the range, whose end is not in it; null does not.
+  /// Whether the value lies in the range, its end excluded; false for null.
   @inlinable public func `in`(_ range: Range<Root.Wrapped>) -> Condition {
     self >= range.lowerBound && compare(.less, range.upperBound.persistedValue)
   }

@@ -2,23 +2,24 @@ import QueryModel
 import StoreValues
 
 extension Field where Root: PersistableStruct {
-  /// A field of a struct that is one attribute: `$0.address.city == "Ghent"`. A computed property, and a field whose name in the store
-  /// cannot be found out, makes the query fail with its text in `error`.
+  /// A field of a struct that is one attribute: `$0.address.city == "Ghent"`. For a computed property, and a field whose stored
+  /// name cannot be determined, the query fails and names it in `error`.
   public subscript<V>(dynamicMember path: KeyPath<Root, V>) -> Field<V> {
     Field<V>(body.appendingField(of: path))
   }
 
-  /// What is stored under a coding key of the struct, as a mixed value: lists and structs that are no `PersistableStruct` too.
+  /// The value stored under a coding key of the struct, as a mixed value; also for lists and structs that are not
+  /// `PersistableStruct`.
   public subscript(key: String) -> Field<AnyValue> { Field<AnyValue>(body.appending(["['\(key)']"])) }
 }
 
 extension Field {
-  /// A field of an optional struct: null where it is nil.
+  /// A field of an optional struct: null if the struct is nil.
   public subscript<S: PersistableStruct, V>(dynamicMember path: KeyPath<S, V>) -> Field<V?> where Root == S? {
     Field<V?>(body.appendingField(of: path))
   }
 
-  /// An optional field of an optional struct: null where the struct is nil, or the field.
+  /// An optional field of an optional struct: null if the struct or the field is nil.
   public subscript<S: PersistableStruct, V>(dynamicMember path: KeyPath<S, V?>) -> Field<V?> where Root == S? {
     Field<V?>(body.appendingField(of: path))
   }

@@ -1,7 +1,7 @@
 import QueryModel
 import StoreValues
 
-/// A property that has a text: a `String`, an optional one, a mixed value.
+/// A property that can hold a string: a `String`, an optional one, or a mixed value.
 public protocol TextProperty {}
 
 extension String: TextProperty {}
@@ -9,55 +9,55 @@ extension Optional: TextProperty where Wrapped == String {}
 extension AnyValue: TextProperty {}
 
 extension Field where Root: TextProperty {
-  /// The same text without the differences that do not count: `$0.name.folding(.caseInsensitive) == "ann"`. Every comparison
-  /// takes it, order and `in` too. Never depends on a locale.
+  /// The string without the differences that the options ignore: `$0.name.folding(.caseInsensitive) == "ann"`. Works with every
+  /// comparison, including order and `in`. Never depends on a locale.
   @inlinable public func folding(_ options: Folding) -> Self { Self(body.folded(options)) }
 
-  /// Whether the text is in it. Case and diacritics count, but for those of the options; null has none.
+  /// Whether the string contains the text. Respects case and diacritics unless the options ignore them; false for null.
   @inlinable public func contains(_ text: String, options: Folding? = nil) -> Condition { says(.contains, text, options) }
-  /// Whether it begins with the text, as `contains`.
+  /// Whether the string begins with the text; options as in `contains`.
   @inlinable public func starts(with text: String, options: Folding? = nil) -> Condition { says(.beginsWith, text, options) }
-  /// Whether it ends with the text, as `contains`.
+  /// Whether the string ends with the text; options as in `contains`.
   @inlinable public func ends(with text: String, options: Folding? = nil) -> Condition { says(.endsWith, text, options) }
-  /// Whether it is the text. `==` where everything counts.
+  /// Whether the string equals the text under the options. Without options use `==`.
   @inlinable public func equals(_ text: String, options: Folding) -> Condition { says(.equal, text, options) }
-  /// Whether it is another text; so it is with null.
+  /// Whether the string differs from the text under the options; true for null.
   @inlinable public func notEquals(_ text: String, options: Folding) -> Condition { says(.notEqual, text, options) }
-  /// Whether the whole text is as the pattern: `*` is any run of characters, `?` any one code point.
+  /// Whether the whole string matches the pattern: `*` is any run of characters, `?` any one code point.
   @inlinable public func like(_ pattern: String, options: Folding? = nil) -> Condition { says(.like, pattern, options) }
-  /// Whether the whole text matches the regular expression, in time linear in the text. One that is none makes the query fail with what is
-  /// wrong in `error`.
+  /// Whether the whole string matches the regular expression, in time linear in the string. An invalid expression makes the query
+  /// fail, with the cause in `error`.
   @inlinable public func matches(_ pattern: String, options: Folding? = nil) -> Condition { says(.matches, pattern, options) }
-  /// Whether the words are in it, as a `TextQuery` writes them: `$0.body.matches(text: "live dat* -server")`. A text that
-  /// cannot be looked for makes the query fail with what is wrong in `error`.
+  /// Whether the string contains the words, in the syntax of `TextQuery`: `$0.body.matches(text: "live dat* -server")`. An invalid
+  /// text query makes the query fail, with the cause in `error`.
   @inlinable public func matches(text words: String) -> Condition { compare(.text, .string(words)) }
 
-  /// Whether another property's text is in it; as with a written one.
+  /// Whether the string contains another property's string; options as with a constant.
   @inlinable public func contains(_ other: Field<some TextProperty>, options: Folding? = nil) -> Condition {
     says(.contains, other, options)
   }
-  /// Whether it begins with another property's text.
+  /// Whether the string begins with another property's string.
   @inlinable public func starts(with other: Field<some TextProperty>, options: Folding? = nil) -> Condition {
     says(.beginsWith, other, options)
   }
-  /// Whether it ends with another property's text.
+  /// Whether the string ends with another property's string.
   @inlinable public func ends(with other: Field<some TextProperty>, options: Folding? = nil) -> Condition {
     says(.endsWith, other, options)
   }
-  /// Whether it is another property's text, but for what the options let pass.
+  /// Whether the string equals another property's under the options.
   @inlinable public func equals(_ other: Field<some TextProperty>, options: Folding) -> Condition { says(.equal, other, options) }
 
-  /// Is called `starts(with:)` here, as `Sequence` calls it.
+  /// Called `starts(with:)` here, as in `Sequence`.
   @available(*, unavailable, renamed: "starts(with:)")
   public func hasPrefix(_ text: String) -> Condition { starts(with: text) }
-  /// Is called `ends(with:)` here.
+  /// Called `ends(with:)` here.
   @available(*, unavailable, renamed: "ends(with:)")
   public func hasSuffix(_ text: String) -> Condition { ends(with: text) }
-  /// Nothing that is stored says how many characters a text has.
+  /// Unavailable: the store does not hold the number of characters of a string.
   @available(*, unavailable, message: "characters are not counted in the store: 'utf8Count' is how many bytes the text has")
   public var count: Field<Int> { utf8Count }
 
-  /// How many bytes the text has in UTF-8; 0 of null.
+  /// The number of bytes of the string in UTF-8; 0 for null.
   @inlinable public var utf8Count: Field<Int> { Field<Int>(body.appending(["@count"])) }
 
   @inlinable func says(_ comparator: ComparisonOperator, _ text: String, _ options: Folding?) -> Condition {
@@ -72,6 +72,6 @@ extension Field where Root: TextProperty {
 }
 
 extension Field where Root: RawRepresentable, Root.RawValue: Scalar {
-  /// What an enum is stored as: `$0.status.rawValue.starts(with: "act")`.
+  /// The stored value of an enum: `$0.status.rawValue.starts(with: "act")`.
   @inlinable public var rawValue: Field<Root.RawValue> { Field<Root.RawValue>(body) }
 }

@@ -1,9 +1,9 @@
 import QueryModel
 import StoreValues
 
-/// A property in a `where` closure, or what is computed of some; with `Root == Bool` a whole condition. Building one reads nothing.
+/// A property in a `where` closure, or an expression over some; with `Root == Bool` a whole condition. Building one reads nothing.
 ///
-/// Docs/Queries.md has each line of a closure beside the same line as a text.
+/// Docs/Queries.md shows each closure form beside its text form.
 @dynamicMemberLookup
 public struct Field<Root>: Sendable {
   @usableFromInline let body: FieldBody
@@ -12,7 +12,7 @@ public struct Field<Root>: Sendable {
   init(_ node: PredicateNode) where Root == Bool { body = .predicate(node) }
 }
 
-/// What a `where` closure gives.
+/// The result of a `where` closure.
 public typealias Condition = Field<Bool>
 
 extension Field where Root == Bool {
@@ -20,38 +20,38 @@ extension Field where Root == Bool {
   @inlinable public static func && (a: Self, b: Self) -> Self { Self(a.body.and(b.body)) }
   /// At least one holds.
   @inlinable public static func || (a: Self, b: Self) -> Self { Self(a.body.or(b.body)) }
-  /// Holds where the other does not.
+  /// Holds if the condition does not.
   @inlinable public static prefix func ! (a: Self) -> Self { Self(a.body.negated) }
 }
 
 extension Field where Root: Model {
-  /// A property. A path that is none (computed, `@Transient`) makes the query fail with its text in `error`.
+  /// A property. For a path that is not a property (computed, `@Transient`) the query fails and names it in `error`.
   @inlinable public subscript<V>(dynamicMember path: KeyPath<Root, V>) -> Field<V> {
     Field<V>(body.appending(Root.fieldPath(of: path)))
   }
 }
 
 extension Field {
-  /// Through a to-one link: `$0.best.name`. nil where the link is.
+  /// A property behind a to-one link: `$0.best.name`. nil if the link is nil.
   @inlinable
   public subscript<Target: Model, V>(dynamicMember path: KeyPath<Target, V>) -> Field<V?> where Root == Target? {
     Field<V?>(body.appending(Target.fieldPath(of: path)))
   }
 
-  /// An optional property behind a to-one link: nil where the link is, or the property.
+  /// An optional property behind a to-one link: nil if the link or the property is nil.
   @inlinable
   public subscript<Target: Model, V>(dynamicMember path: KeyPath<Target, V?>) -> Field<V?> where Root == Target? {
     Field<V?>(body.appending(Target.fieldPath(of: path)))
   }
 
-  /// A collection behind a to-one link: `$0.best.owners`. Empty where the link is nil.
+  /// A collection behind a to-one link: `$0.best.owners`. Empty if the link is nil.
   @inlinable
   public subscript<Target: Model, V: CollectionProperty>(dynamicMember path: KeyPath<Target, V>) -> Field<V> where Root == Target? {
     Field<V>(body.appending(Target.fieldPath(of: path)))
   }
 }
 
-// Inlined, and so made for the types that are compared: looking their metadata up would take as long as the rest.
+// Inlined so that they are specialized: looking up the type metadata would double the cost.
 
 extension Field {
   @inlinable func compare(_ comparator: ComparisonOperator, _ value: Value) -> Condition {

@@ -4,7 +4,7 @@ import Synchronization
 extension FieldBody {
   private static let variables = Atomic<UInt64>(0)
 
-  /// What the paths of an element begin with while the closure about it runs; `counting` gives it a name that says where it stands.
+  /// The first path component of an element while its closure runs; `counting` renames it by its depth.
   @usableFromInline static func newVariable() -> String {
     "$element\(variables.wrappingAdd(1, ordering: .relaxed).newValue)"
   }
@@ -13,7 +13,8 @@ extension FieldBody {
   @usableFromInline func counting(_ variable: String, _ condition: FieldBody) -> FieldBody {
     guard let collection = expression?.unquantified else { return self }
     let inner = condition.node
-    // Named by the depth of what it holds: the same condition is the same value whenever it is made, and no element hides another.
+    // Named by the depth of the condition: equal conditions are equal values whenever they are made, and no variable shadows
+    // another.
     let name = "$e\(inner.depthOfSubqueries + 1)"
     return .operand(
       .subquery(
@@ -22,7 +23,7 @@ extension FieldBody {
 }
 
 extension ExpressionNode {
-  /// The path that it is, whatever the quantifier.
+  /// The expression as a path, without its quantifier.
   fileprivate var unquantified: PropertyPath? {
     switch self {
     case .path(let path): path
@@ -33,7 +34,7 @@ extension ExpressionNode {
 }
 
 extension PropertyPath {
-  /// The path in a condition about an element: what begins at the object that is asked about has to say so.
+  /// The path within a condition about an element: a path from the query's own object must begin with SELF.
   fileprivate func seenFromElement(_ variable: String, called name: String) -> PropertyPath {
     guard let first = components.first else { return self }
     if first == variable { return PropertyPath([name] + components.dropFirst()) }
@@ -42,7 +43,7 @@ extension PropertyPath {
 }
 
 extension PredicateNode {
-  /// How many SUBQUERYs stand within each other, at most.
+  /// The greatest nesting depth of SUBQUERYs.
   fileprivate var depthOfSubqueries: Int {
     switch self {
     case .constant: 0

@@ -1,18 +1,18 @@
 import QueryModel
 import StoreValues
 
-/// What a `Field` is, whatever its type: conditions are put together without asking for the types of their parts.
+/// The untyped content of a `Field`: conditions are built without the metadata of their types.
 @usableFromInline enum FieldBody: Sendable {
   case path([String])
-  /// What most conditions are, in no box of its own: many are looked at once and thrown away.
+  /// The most common condition, without a box: many are inspected once and discarded.
   case comparison([String], ComparisonOperator, Value)
   case predicate(PredicateNode)
-  /// What is no property alone: a quantifier, a sum, a text without its case, a number of elements.
+  /// An expression other than a property: a quantifier, a sum, a folded string, a number of elements.
   case operand(ExpressionNode)
 }
 
 extension FieldBody {
-  /// A property of what this leads to, or an operator behind it.
+  /// Appends a property or an operator to the path.
   @usableFromInline func appending(_ path: [String]) -> FieldBody {
     switch self {
     case .path(let before): .path(before.isEmpty ? path : before + path)
@@ -21,7 +21,7 @@ extension FieldBody {
     }
   }
 
-  /// Nil for a condition that was put together: no property has its value.
+  /// Nil for a compound condition: no property has its value.
   var expression: ExpressionNode? {
     switch self {
     case .path(let path): .path(PropertyPath(path.isEmpty ? ["SELF"] : path))
@@ -30,7 +30,7 @@ extension FieldBody {
     }
   }
 
-  /// A Bool property by itself is the condition that it is true.
+  /// A Bool property by itself means that it is true.
   var node: PredicateNode {
     switch self {
     case .predicate(let node): node
@@ -57,7 +57,7 @@ extension FieldBody {
 
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ values: [Value]) -> FieldBody {
     if expression != nil { return compared(comparator, with: .constants(values)) }
-    // Of a condition it is asked whether it is one of some Bools.
+    // A condition compared with a list of Bools: whether it equals one of them.
     return .predicate(.or(values.map { compared(.equal, $0).node }))
   }
 
@@ -67,7 +67,7 @@ extension FieldBody {
 
   @usableFromInline func compared(_ comparator: ComparisonOperator, _ other: FieldBody) -> FieldBody {
     if let right = other.expression, expression != nil { return compared(comparator, with: right) }
-    // Conditions, which can be equal or not: both hold, or neither does.
+    // Conditions can only be equal or unequal: equal if both hold, or neither does.
     let (a, b) = (node, other.node)
     let isSame = PredicateNode.or([.both(a, b), .both(.not(a), .not(b))])
     return .predicate(comparator == .equal ? isSame : .not(isSame))
@@ -84,25 +84,25 @@ extension FieldBody {
 }
 
 extension FieldBody {
-  /// A text without the differences that do not count.
+  /// A string without the differences that the folding ignores.
   @usableFromInline func folded(_ folding: Folding) -> FieldBody {
     guard let expression else { return self }
     if case .folded(let inner, let before) = expression { return .operand(.folded(inner, before.union(folding))) }
     return .operand(.folded(expression, folding))
   }
 
-  /// How many elements of the collection have to compare.
+  /// Sets how many elements of the collection must satisfy the comparison.
   @usableFromInline func quantified(_ quantifier: Quantifier) -> FieldBody {
     guard let expression else { return self }
     return .operand(.quantified(quantifier, expression))
   }
 
-  /// A number of two. What stands round an operand stands round the whole.
+  /// An arithmetic expression of two operands. A quantifier of an operand becomes that of the whole.
   @usableFromInline func computed(_ sign: ArithmeticOperator, _ other: FieldBody) -> FieldBody {
     guard let left = expression, let right = other.expression else { return self }
     switch (left, right) {
     case (.quantified(let quantifier, let a), .quantified(let other, let b)):
-      // Two that are not the same are refused when the query is bound.
+      // Binding rejects two different quantifiers.
       return .operand(.quantified(quantifier, .arithmetic(sign, a, quantifier == other ? b : right)))
     case (.quantified(let quantifier, let a), let b): return .operand(.quantified(quantifier, .arithmetic(sign, a, b)))
     case (let a, .quantified(let quantifier, let b)): return .operand(.quantified(quantifier, .arithmetic(sign, a, b)))
@@ -126,7 +126,7 @@ extension ExpressionNode {
 }
 
 extension Comparison {
-  /// As the grammar has it: what does not count does not on either side.
+  /// As in the grammar: a folding of one side applies to both.
   fileprivate var foldingBothSides: Comparison {
     switch (left, right) {
     case (.folded, .folded): self

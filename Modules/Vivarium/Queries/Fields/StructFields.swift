@@ -1,11 +1,12 @@
 import StoreValues
 import Synchronization
 
-/// Which coding key a stored property of a `PersistableStruct` has.
+/// Finds the coding key of a stored property of a `PersistableStruct`.
 ///
-/// Swift does not say. A struct that differs from its default in that property alone is encoded, and what differs is the key.
+/// Swift does not tell. So a struct that differs from its default in that property alone is encoded; the key that differs is the
+/// one.
 enum StructFields {
-  /// A stored property: of two at one place, one of them has no size, and so another type.
+  /// A stored property. The type distinguishes two at the same offset: one of them has size 0, so their types differ.
   private struct Place: Hashable {
     let type: ObjectIdentifier
     let property: ObjectIdentifier
@@ -14,7 +15,7 @@ enum StructFields {
 
   private static let known = Mutex<[Place: String]>([:])
 
-  /// Nil for what is no stored property, and where it cannot be found out. Any thread.
+  /// Nil for a path that is not a stored property, and if the key cannot be determined. Any thread.
   static func codingKey<S: PersistableStruct, V>(of path: KeyPath<S, V>) -> String? {
     guard let offset = MemoryLayout<S>.offset(of: path) else { return nil }
     let place = Place(type: ObjectIdentifier(S.self), property: ObjectIdentifier(V.self), offset: offset)
@@ -34,7 +35,7 @@ enum StructFields {
       let differing = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
       return differing.count == 1 ? differing.first : nil
     }
-    // A constant, or of a type that no value is known of: its name, if there is a key that is called so.
+    // A constant, or a type without known other values: the property's name, if such a key exists.
     let name = "\(path)".split(separator: ".").last.map(String.init)
     return name.flatMap { before[$0] == nil ? nil : $0 }
   }
@@ -63,7 +64,7 @@ extension Optional: OptionalScalar where Wrapped: Scalar {
 }
 
 extension Scalar {
-  /// Some value of the type that is another one.
+  /// A value of the type that differs from the given one.
   fileprivate static func something(but value: Any) -> Any? {
     let given = (value as? Self)?.persistedValue
     for candidate in candidates(given) {
@@ -73,7 +74,7 @@ extension Scalar {
   }
 
   private static func candidates(_ given: Value?) -> [Value] {
-    // Of a struct one of whose fields is another.
+    // For a struct: copies in which one field differs.
     if case .map(let map) = given {
       return map.entries.flatMap { entry in
         plain.map { value in .map(ValueMap(map.entries.map { $0.key == entry.key ? ValueMap.Entry(entry.key, value) : $0 })) }
