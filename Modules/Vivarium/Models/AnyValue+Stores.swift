@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-// Whose objects a mixed value links to. In a file a link is two numbers, which lead elsewhere in another file.
+// The store that a mixed value's links belong to. A file stores a link as two numbers, which name another object in another file.
 
 extension AnyValue {
-  /// As it was read from a store.
+  /// A value read from a store.
   init(_ value: StoreValues.Value, of store: Store) {
     self.init(value)
     if value.mayLink { self.store = store.identity }
@@ -16,19 +16,19 @@ extension AnyValue {
     if value.mayLink { store = whole.store }
   }
 
-  /// The store of a value with parts of these; one that no store has where they are of several.
+  /// The common store of the parts; an identity that no store has if the parts belong to different stores.
   static func common(_ stores: [StoreIdentity?]) -> StoreIdentity? {
     let known = Set(stores.compactMap(\.self))
     return known.count > 1 ? StoreIdentity() : known.first
   }
 
-  /// Refuses links to another store's objects.
+  /// Throws `.wrongStore` for links to another store's objects.
   func check(for own: StoreIdentity) throws(StoreError) {
     guard let store, store != own, value.links else { return }
     throw .wrongStore("An object that a mixed value links to")
   }
 
-  /// The same for what came as `Any`: a mixed value, or an array or a dictionary with some in it.
+  /// Checks an untyped value: a mixed value, or an array or a dictionary that contains some.
   static func check(_ given: Any?, for own: StoreIdentity, depth: Int = 0) throws(StoreError) {
     guard depth <= MixedCoding.depthMax, let given = StoreValues.Value.unwrapped(given) else { return }
     switch given {
@@ -84,7 +84,7 @@ extension AnyValue {
 }
 
 extension StoreValues.Value {
-  /// Whether there may be links in it. O(1).
+  /// Whether it may contain links. O(1).
   fileprivate var mayLink: Bool {
     switch self {
     case .object, .list, .map: true
@@ -92,7 +92,7 @@ extension StoreValues.Value {
     }
   }
 
-  /// Whether there is a link in it.
+  /// Whether it contains a link.
   fileprivate var links: Bool {
     switch self {
     case .object: true

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 /// A value of any type, for a property whose type is known only when it is set: a scalar, a link to an object of any model, a
-/// nested list or map of such values, or nothing.
+/// nested list or map of such values, or null.
 ///
 /// ```swift
 /// @Model final class Note { var extra: AnyValue }
@@ -15,23 +15,23 @@ import StoreValues
 /// note.extra.object(Dog.self, in: store)
 /// ```
 ///
-/// A value: changing a part of it sets the property whole. Equality is bit-exact; `1` and `1.0` differ. One with links to objects
-/// is of their store: another one refuses it with `.wrongStore`.
+/// It has value semantics: changing a part of it sets the whole property. Equality is bit-exact; `1` and `1.0` differ. A value with
+/// links to objects belongs to their store; another store rejects it with `.wrongStore`.
 public struct AnyValue: Sendable, Hashable {
-  /// The value as the store keeps it; `.null` is nothing.
+  /// The value as the store keeps it; `.null` for none.
   public var value: StoreValues.Value
-  /// The store whose objects the value links to; nil where it links to none, and where nobody said.
+  /// The store whose objects the value links to; nil if it has no links, or the store is unknown.
   var store: StoreIdentity?
 
-  /// A mixed value; null without an argument.
+  /// Creates a mixed value; null without an argument.
   public init(_ value: StoreValues.Value = .null) { self.value = value }
 
-  /// A mixed value of what a property of that type would store.
+  /// Creates a mixed value from the stored form of a scalar.
   public init(_ scalar: some Scalar) { self.init(scalar.persistedValue) }
 
-  /// A link to an object of a store. `.notManaged` for an object that was not added, `.objectDeleted` for one that is gone.
+  /// Creates a link to an object of a store. Throws `.notManaged` for an unmanaged object, `.objectDeleted` for a deleted one.
   ///
-  /// When the object goes later, links to it become null; so does a link that is set when it is gone already.
+  /// When the object is deleted later, links to it become null; so does a link set after the deletion.
   public init<T: Model>(_ object: T) throws(StoreError) {
     guard let context = object.context else {
       throw StoreError(
@@ -41,7 +41,7 @@ public struct AnyValue: Sendable, Hashable {
     self.init(.object(ObjectLink(context.table, ObjectKey(object._$key))), of: context.store)
   }
 
-  /// The object that is linked, if it is one of this type and in that store's version.
+  /// The linked object, if it has this type and is in that store's version.
   public func object<T: Model>(_ type: T.Type, in store: Store) -> T? {
     let context = store.context(type)
     if let own = self.store, own != store.identity { return nil }
@@ -49,7 +49,7 @@ public struct AnyValue: Sendable, Hashable {
     return store.live(link.key.rawValue)
   }
 
-  /// Whether it is nothing.
+  /// Whether the value is null.
   public var isNull: Bool { value.isNull }
   /// The value, if it is a Bool.
   public var bool: Bool? { Bool(persisted: value) }
@@ -59,13 +59,13 @@ public struct AnyValue: Sendable, Hashable {
   public var float: Float? { Float(persisted: value) }
   /// The value, if it is a Double.
   public var double: Double? { Double(persisted: value) }
-  /// The value, if it is a text.
+  /// The value, if it is a string.
   public var string: String? { String(persisted: value) }
   /// The value, if it is bytes.
   public var data: Data? { Data(persisted: value) }
-  /// The value, if it is a point in time; rounded to the next `Date`.
+  /// The value, if it is a date; rounded to the nearest `Date`.
   public var date: Date? { Date(persisted: value) }
-  /// The value, if it is a point in time, to the nanosecond.
+  /// The value, if it is a date, to the nanosecond.
   public var timestamp: Timestamp? { Timestamp(persisted: value) }
   /// The value, if it is a UUID.
   public var uuid: UUID? { UUID(persisted: value) }
@@ -85,7 +85,7 @@ public struct AnyValue: Sendable, Hashable {
     return Dictionary(map.entries.map { ($0.key, AnyValue(part: $0.value, of: self)) }) { $1 }
   }
 
-  /// A value of a nested map. Setting one makes what is no map a map; setting nil removes the key.
+  /// A value of a nested map. Setting one replaces a value that is not a map by a map; setting nil removes the key.
   public subscript(key: String) -> AnyValue? {
     get {
       guard case .map(let map) = value else { return nil }
@@ -100,7 +100,7 @@ public struct AnyValue: Sendable, Hashable {
     }
   }
 
-  /// An element of a nested list; nil outside of it.
+  /// An element of a nested list; nil outside its bounds.
   public subscript(position: Int) -> AnyValue? {
     guard case .list(let values) = value, values.indices.contains(position) else { return nil }
     return AnyValue(part: values[position], of: self)
@@ -117,7 +117,7 @@ extension AnyValue: Scalar {
   public func _$put(_ row: RowBuffer, _ slot: Int) { row.set(slot, value) }
   public init?(persisted value: StoreValues.Value) { self.init(value) }
   public var persistedValue: StoreValues.Value { value }
-  /// Null is an element like any other.
+  /// A null element is an element like any other.
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> AnyValue? {
     AnyValue(vector.value(at: row, as: .mixed), of: store)
   }

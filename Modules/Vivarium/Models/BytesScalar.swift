@@ -2,7 +2,7 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// A scalar that is bytes at the storage interface.
+/// A scalar represented as bytes in the storage interface.
 public protocol BytesScalar: Scalar {
   init?(_$bytes: UnsafeRawBufferPointer)
   /// Lends the bytes; `body` runs exactly once.

@@ -1,8 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// A type of yours that is stored as one of the scalars: `persistableValue` goes into the store, and `init(persistedValue:)`
-/// makes it again.
+/// A custom type stored as a scalar: `persistableValue` is stored, and `init(persistedValue:)` recreates the value.
 ///
 /// ```swift
 /// struct Temperature: CustomPersistable, Comparable {
@@ -13,14 +12,13 @@ import StoreValues
 /// }
 /// ```
 ///
-/// It is queried, sorted and indexed as what it is stored as. A property of it that was never set is made from that scalar's
-/// zero.
+/// Queries, sorting and indexes use the stored scalar. A property that was never set is created from that scalar's zero.
 public protocol CustomPersistable: Scalar, PredicateArgument {
-  /// What is stored.
+  /// The type of the stored value.
   associatedtype PersistedType: Scalar
-  /// Makes a value of what was stored. It must take every one: `FailableCustomPersistable` need not.
+  /// Creates a value from a stored one. Must accept every stored value; `FailableCustomPersistable` need not.
   init(persistedValue: PersistedType)
-  /// What to store; `init(persistedValue:)` has to make the same value of it.
+  /// The value to store; `init(persistedValue:)` must recreate an equal value from it.
   var persistableValue: PersistedType { get }
 }
 
@@ -43,16 +41,16 @@ extension CustomPersistable {
   public var persistedValue: Value { persistableValue.persistedValue }
 }
 
-/// A `CustomPersistable` that not every stored value can be made of: another version of the program, or another program,
-/// may have written one that is none.
+/// A `CustomPersistable` that cannot be created from every stored value: another version of the program, or another program, may
+/// have stored an invalid one.
 public protocol FailableCustomPersistable: Scalar, PredicateArgument {
-  /// What is stored.
+  /// The type of the stored value.
   associatedtype PersistedType: Scalar
-  /// Makes a value of what was stored; nil where it is none of this type.
+  /// Creates a value from a stored one; nil if it is not valid.
   init?(persistedValue: PersistedType)
-  /// What to store; `init(persistedValue:)` has to make the same value of it.
+  /// The value to store; `init(persistedValue:)` must recreate an equal value from it.
   var persistableValue: PersistedType { get }
-  /// What a stored value reads as that is none of this type. An optional property reads as nil.
+  /// The value read in place of an invalid stored one. An optional property reads as nil.
   static var placeholder: Self { get }
 }
 

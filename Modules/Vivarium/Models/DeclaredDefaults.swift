@@ -1,14 +1,14 @@
 import StorageInterface
 import StoreValues
 
-/// What a model declares as its properties' defaults, evaluated for one object after another: `UUID()` gives each its own.
+/// The defaults that a model declares, evaluated for each object separately, so that `UUID()` gives each its own.
 struct DeclaredDefaults {
   private let make: (Adoption) throws(StoreError) -> Void
   private let adoption: Adoption
   private let schema: ObjectSchema
   let entry: TableEntry
 
-  /// Nil for a type that is not in the catalog.
+  /// Nil if the catalog does not have the type.
   init?<T: Model>(_ type: T.Type, in catalog: Catalog) {
     guard let entry = catalog[T._$name] else { return nil }
     self.entry = entry
@@ -17,17 +17,17 @@ struct DeclaredDefaults {
     make = { adoption throws(StoreError) in try T(_$blank: ())._$fill(adoption) }
   }
 
-  /// The row of one more object: its defaults, and null or zero where there is none. Lent until the next call.
+  /// The row for one more object: the defaults, otherwise null or zero. Valid until the next call.
   func row() throws(StoreError) -> RowBuffer {
     adoption.reset()
     adoption.collectsMissing = true
     try make(adoption)
-    // Links and collections have no defaults that a row could hold.
+    // A row cannot hold defaults of links and collections.
     adoption.pending = []
     return adoption.row
   }
 
-  /// The scalars of these names in the row that was made last, with their columns.
+  /// The values of the named scalars in the last row, with their columns.
   func values(_ names: Set<String>) -> [(column: ColumnID, value: Value)] {
     schema.properties.indices.compactMap { ordinal in
       let property = schema.properties[ordinal]
@@ -38,11 +38,11 @@ struct DeclaredDefaults {
     }
   }
 
-  /// The names of properties that have no default and cannot be without a value.
+  /// The names of required properties without a default.
   var required: [String] { adoption.missing.map { schema.properties[$0].name } }
 
-  /// Those of some properties whose values have to be written to objects that are there: what their columns read as by themselves, null or
-  /// zero, is not what was evaluated last. Most new properties are none of these, and their objects need not be touched.
+  /// The properties among `names` whose values must be written to existing objects: the value read from their absent columns, null
+  /// or zero, differs from the one evaluated last. Most new properties are not among them, so their objects need not be touched.
   func evaluated(of names: Set<String>) -> Set<String> {
     var result: Set<String> = []
     for property in schema.properties where names.contains(property.name) && property.defaultValue == nil {
@@ -55,7 +55,7 @@ struct DeclaredDefaults {
 }
 
 extension StoreConfiguration {
-  /// The defaults of a type by its name; nil where no model has it.
+  /// The defaults of a type by its name; nil if no model has this name.
   func defaults(of type: String, in catalog: Catalog) -> DeclaredDefaults? {
     guard let model = models.first(where: { $0._$schema.name == type }) as? any Model.Type else { return nil }
     return DeclaredDefaults(model, in: catalog)

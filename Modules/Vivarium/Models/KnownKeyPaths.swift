@@ -1,14 +1,13 @@
 import Synchronization
 
-/// Which properties key paths are, for those that were looked for before: comparing two key paths takes longer than counting
-/// over an index.
+/// Caches which property a key path names: comparing two key paths takes longer than counting over an index.
 ///
-/// A key path that is written in a program is one object, made when it is first reached and never let go of. Up to 256 of
-/// them are known by that object, which is held as long as it is known. Any thread. O(1).
+/// A key path literal is one object, created when first reached and never released. The cache identifies up to 256 of them by that
+/// object, which it retains while cached. Any thread. O(1).
 enum KnownKeyPaths {
   struct Property: Sendable {
     let ordinal: Int
-    /// Its name alone, as a query writes a path to it: shared by all that name it.
+    /// The name alone, as a query's path; its storage is shared by all users.
     let path: [String]
     var name: String { path[0] }
   }
@@ -23,7 +22,7 @@ enum KnownKeyPaths {
   private static let entries = Mutex<[Entry?]>(Array(repeating: nil, count: size))
 
   private static func place(of path: ObjectIdentifier) -> Int {
-    // Objects lie at multiples of sixteen.
+    // Objects are aligned to 16 bytes.
     Int(truncatingIfNeeded: UInt(bitPattern: path) >> 4) & (size - 1)
   }
 
@@ -34,9 +33,9 @@ enum KnownKeyPaths {
     return entry.property
   }
 
-  /// Where another path has the place it is forgotten.
+  /// Caches a path, evicting another one from its slot.
   static func keep(_ path: AnyKeyPath, in model: any Model.Type, _ property: Property) {
-    // Held, so that no other object gets its address while it is known.
+    // Retained, so that no other object gets its address while it is cached.
     let held = ObjectIdentifier(Unmanaged.passRetained(path).takeUnretainedValue())
     let entry = Entry(path: held, model: ObjectIdentifier(model), property: property)
     let forgotten = entries.withLock { entries in
@@ -44,7 +43,7 @@ enum KnownKeyPaths {
       entries[place(of: held)] = entry
       return before?.path
     }
-    // It was held by the line above when it came in, and nothing but its address was ever given out.
+    // The entry's object was retained by the line above when cached, and only its address was ever handed out.
     if let forgotten, let object = UnsafeRawPointer(bitPattern: UInt(bitPattern: forgotten)) {
       Unmanaged<AnyKeyPath>.fromOpaque(object).release()
     }

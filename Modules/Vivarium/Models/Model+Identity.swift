@@ -2,7 +2,7 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// The object's context; nil for an unmanaged object. The object keeps its store alive, and that the context.
+  /// The object's context; nil for an unmanaged object. The object retains its store, and the store the context.
   var context: ModelContext? { _$raw.map { $0.pointee.context } }
 
   /// The store the object belongs to; nil for an unmanaged object.
@@ -11,8 +11,8 @@ extension Model {
   /// Whether the object belongs to a store.
   public var isManaged: Bool { _$raw != nil }
 
-  /// Whether the object was in a store and is there no longer: deleted, or created in a write that was
-  /// cancelled. Reading it gives zeroes, by `MisusePolicy`. False for unmanaged objects.
+  /// Whether the object was in a store and no longer is: deleted, or created in a write that was cancelled. Reading it returns
+  /// zeroes, as `MisusePolicy` says. False for unmanaged objects.
   public var isInvalidated: Bool {
     guard let context else { return false }
     if context.store.tracksReads { context.didReadMembership() }
@@ -30,14 +30,14 @@ extension Model {
 
   private var primaryKeyOrdinal: Int? { Self._$schema.properties.firstIndex(where: \.isPrimaryKey) }
 
-  /// nil for a type that has none.
+  /// nil for a type without a primary key.
   private var primaryKeyValue: Value? {
     primaryKeyOrdinal.map { ordinal in
       context.map { $0.value(_$key, ordinal) } ?? CopiedValue(unmanaged: self[keyPath: Self._$keyPaths[ordinal]]).scalar
     }
   }
 
-  /// Whether both have one primary key, wherever they are: in this store, in others, or in none. False for types without one.
+  /// Whether both have the same primary key, in any stores or in none. False for types without one.
   public func hasSamePrimaryKey(as other: Self) -> Bool {
     guard let key = primaryKeyValue else { return false }
     return other.primaryKeyValue == key
@@ -56,7 +56,7 @@ extension Model {
     if _$raw == nil { hasher.combine(ObjectIdentifier(self)) } else { hasher.combine(_$key) }
   }
 
-  /// For people: the type and its scalar values.
+  /// A readable description: the type and its scalar values.
   public var description: String {
     guard let context else { return "\(Self._$name)(unmanaged)" }
     guard context.lives(_$key) else { return "\(Self._$name)(deleted)" }
@@ -69,15 +69,14 @@ extension Model {
 }
 
 extension Model {
-  /// A property's value, or the reason why there is none: `.objectDeleted`, or what the engine said. Reading the
-  /// property itself cannot throw.
+  /// A property's value, or an error: `.objectDeleted`, or the engine's. Reading the property itself cannot throw.
   public func value<V>(of path: KeyPath<Self, V>) throws(StoreError) -> V {
     if let context { try context.check(_$key) }
     return self[keyPath: path]
   }
 
-  /// A scalar by its name: for code that does not know the Swift type. nil for unknown names and collections, null
-  /// where there is no value or no object. Setting works in a write, like setting the property.
+  /// A scalar by its name, for code that does not know the Swift type. nil for unknown names and collections; null if there is no
+  /// value or no object. Setting needs a write, like setting the property.
   public subscript(name: String) -> Value? {
     get {
       guard let context, let ordinal = context.ordinal(named: name), context.properties[ordinal].schema.isScalar
@@ -92,14 +91,14 @@ extension Model {
     }
   }
 
-  /// The position of a property in the model; nil for what is no persisted property. O(1) for a path that was asked for
-  /// before, else O(properties).
+  /// The position of a property in the model; nil for a path that is not a persisted property. O(1) for a cached path, otherwise
+  /// O(properties).
   static func ordinal(of path: AnyKeyPath) -> Int? { property(of: path)?.ordinal }
 
   /// The stored name of a property.
   static func propertyName(of path: AnyKeyPath) -> String? { property(of: path)?.name }
 
-  /// The path of one name that a condition asks for; what is no property is named by its key path, which binding then reports.
+  /// The path of a property for a condition; a path that is not a property yields its description, which binding then reports.
   @usableFromInline static func fieldPath(of path: AnyKeyPath) -> [String] { property(of: path)?.path ?? ["\(path)"] }
 
   private static func property(of path: AnyKeyPath) -> KnownKeyPaths.Property? {

@@ -13,11 +13,11 @@ extension Model {
 
   public static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?) {
     let context = raw.context
-    // An embedded object may be set to where it is.
+    // Setting an embedded object to the place it already has is allowed.
     if let value, value.context === context.store.context(Self.self), context.word(key, ordinal) == value._$key { return }
     do throws(StoreError) {
       guard let value else { return try context.setLink(key, ordinal, to: nil) }
-      // What an object that is gone was given must not stay as an object of nobody.
+      // Otherwise an embedded object assigned to a deleted object would remain without an owner.
       if !value.isManaged, context.store.writing != nil { try context.check(key) }
       try context.store.addingAll { () throws(StoreError) in
         try context.setLink(key, ordinal, to: try context.store.keyOfAdded(value))
@@ -41,7 +41,7 @@ extension Model {
   }
   public static func _$pending(_ elements: [Self]) -> PendingElements { .objects(elements) }
 
-  /// An object as it is, or a dictionary as a new unmanaged one.
+  /// An object as it is, or a new unmanaged one from a dictionary.
   public static func _$looseElement(
     _ given: Any?, _ property: PropertySchema, of type: String
   ) throws(StoreError) -> Self? {
@@ -56,7 +56,7 @@ extension Model {
   }
 }
 
-/// A link to one object, or an inverse that is one object or none.
+/// A link to one object, or an inverse with at most one object.
 protocol ToOneEnd {
   /// The type of the object.
   static var target: any Model.Type { get }
@@ -66,7 +66,7 @@ extension Optional: ToOneEnd where Wrapped: Model {
   static var target: any Model.Type { Wrapped.self }
 }
 
-/// The other end of a to-one link or a list, where there is at most one: `@Inverse(\Person.best) var bestOf: Person?`.
+/// The inverse of a to-one link or a list, if it has at most one object: `@Inverse(\Person.best) var bestOf: Person?`.
 extension Optional: InverseProperty where Wrapped: Model {
   public typealias Origin = Wrapped
   public static func _$inverse(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {

@@ -2,10 +2,10 @@ import StorageInterface
 import StoreValues
 
 extension ModelContext {
-  /// One scalar of many objects, in the order of the keys; nil for null and for an object that is gone. No object is made.
+  /// One scalar of many objects, in the order of the keys; nil for null and for a deleted object. Creates no objects.
   ///
-  /// Read by ascending key, whatever the order: in one scan where most rows of a run are wanted, else a run of rows at a time
-  /// where the engine lends them. O(n), and a sort of keys that do not ascend.
+  /// Reads by ascending key, whatever the order: in one scan if most rows of a range are wanted, otherwise window by window if the
+  /// engine lends windows. O(n), plus a sort if the keys do not ascend.
   func values<V: Scalar>(of keys: [Int64], _ ordinal: Int) throws(StorageError) -> [V?] {
     var values = [V?](repeating: nil, count: keys.count)
     let walk = KeyWalk(keys)
@@ -13,7 +13,7 @@ extension ModelContext {
     if Double(keys.count) * ModelContext.scanFactor >= span {
       try scan(walk, ordinal, into: &values)
     } else if let windowed = store.windowed {
-      // Those of the store end when their column is asked again.
+      // The store's own windows end when their column is read again.
       store.dropWindows()
       try look(walk, ordinal, windowed, into: &values)
     } else {
@@ -22,7 +22,7 @@ extension ModelContext {
     return values
   }
 
-  /// So many rows of a scan cost about as much as one that is looked for.
+  /// Scanning this many rows costs about as much as looking up one.
   private static let scanFactor = 8.0
 
   private func scan<V: Scalar>(_ walk: KeyWalk, _ ordinal: Int, into values: inout [V?]) throws(StorageError) {
@@ -53,7 +53,7 @@ extension ModelContext {
       if window.map({ key - $0.firstKey >= Int64($0.vector.count) }) ?? true {
         window = try windowed.window(columns[ordinal], containing: ObjectKey(key))
       }
-      // Ascending keys never lie before a window that was opened for one of them.
+      // Ascending keys never lie before a window opened for an earlier one.
       guard let window, let row = window.row(of: key), !window.vector.isNull(at: row) else { continue }
       values[walk.place(i)] = V._$decode(window.vector, row)
     }
@@ -70,10 +70,10 @@ extension ModelContext {
   }
 }
 
-/// Keys in any order, gone through in ascending order.
+/// Keys in any order, iterated in ascending order.
 private struct KeyWalk {
   private let keys: [Int64]
-  /// The places of the keys by ascending key; nil where they ascend.
+  /// The positions of the keys in ascending key order; nil if the keys ascend.
   private let order: [Int]?
 
   init(_ keys: [Int64]) {
@@ -86,7 +86,7 @@ private struct KeyWalk {
   func place(_ i: Int) -> Int { order.map { $0[i] } ?? i }
   func key(_ i: Int) -> Int64 { keys[place(i)] }
 
-  /// How many rows lie between the least and the greatest key, both included; nil for no keys.
+  /// The number of rows from the least to the greatest key, both included; nil for no keys.
   var span: Double? { keys.isEmpty ? nil : Double(key(count - 1)) - Double(key(0)) + 1 }
 }
 

@@ -2,17 +2,17 @@ import StorageInterface
 import StoreValues
 
 extension ModelContext {
-  /// Where a value can be read.
+  /// The place where a value can be read.
   enum Location {
     /// The property's window is open and has this row.
     case window(row: Int)
-    /// The engine has no windows; the object lives.
+    /// The engine has no windows; the object exists.
     case point
-    /// There is no such object; reported by policy.
+    /// The object does not exist; already reported.
     case nothing
   }
 
-  /// Opens the window of a property round a key, where the engine lends windows.
+  /// Opens the window of a property around a key, if the engine lends windows.
   func locate(_ key: Int64, _ ordinal: Int) -> Location {
     do throws(StorageError) {
       let column = columns[ordinal]
@@ -34,12 +34,12 @@ extension ModelContext {
     }
   }
 
-  /// A word as it is stored; nil is null, or no object.
+  /// The stored word; nil for null, or no object.
   func word(_ key: Int64, _ ordinal: Int) -> Int64? {
     let window = raw.pointee.windows + ordinal
     var row = window.pointee.row(of: key)
     if row == nil {
-      // Far from what was read last: most likely the only row that is wanted there, and a window would cost more.
+      // Far from the last row read: most likely the only row wanted there, so a window would cost more.
       if !window.pointee.isNear(key) {
         window.pointee.lastKey = key
         do throws(StorageError) { return try store.reading.word(columns[ordinal], ObjectKey(key)) } catch {
@@ -61,10 +61,10 @@ extension ModelContext {
     return window.pointee.vector.word(at: row)
   }
 
-  /// Whether the object is in the store's version. What cannot be read does not live.
+  /// Whether the object is in the store's version. False if it cannot be read.
   func lives(_ key: Int64) -> Bool { (try? store.reading.contains(table, ObjectKey(key))) ?? false }
 
-  /// Throws `.objectDeleted` when the object is gone.
+  /// Throws `.objectDeleted` if the object is deleted.
   func check(_ key: Int64) throws(StoreError) {
     do throws(StorageError) {
       if try store.reading.contains(table, ObjectKey(key)) { return }
@@ -74,7 +74,7 @@ extension ModelContext {
     throw .objectDeleted(type: schema.name, key: key)
   }
 
-  /// A scalar in a box; null where there is no object.
+  /// A scalar as a boxed value; null if there is no object.
   func value(_ key: Int64, _ ordinal: Int) -> Value {
     if properties[ordinal].schema.derivation != nil { store.settleDerived() }
     do throws(StorageError) {

@@ -15,7 +15,7 @@ extension ModelContext {
     change(key, ordinal, .boxed(value))
   }
 
-  /// A setter's work. What is refused is the write's fault: a setter cannot throw.
+  /// Performs a setter's change. A setter cannot throw, so an error fails the write.
   private func change(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit) {
     do throws(StoreError) { try changing(key, ordinal, edit) } catch { store.refuse(error) }
   }
@@ -25,7 +25,7 @@ extension ModelContext {
     try changing(key, ordinal, .word(target))
   }
 
-  /// Adds to an integer. What is refused is the write's fault.
+  /// Adds to an integer. An error fails the write.
   func add(_ delta: Int64, to key: Int64, _ ordinal: Int) {
     change(key, ordinal, .sum(delta))
   }
@@ -51,7 +51,7 @@ extension ModelContext {
     }
   }
 
-  /// A primary key may be set to what it is.
+  /// Accepts setting a primary key to its present value only.
   private func keepPrimaryKey(_ key: Int64, _ ordinal: Int, _ write: RecordedTransaction, _ edit: ScalarEdit) throws(StoreError) {
     let isSame: Bool
     do throws(StorageError) {
@@ -63,7 +63,7 @@ extension ModelContext {
   }
 }
 
-/// What a setter does to a scalar.
+/// A setter's change of a scalar.
 private enum ScalarEdit {
   case word(Int64?)
   case bytes(UnsafeRawBufferPointer?)
@@ -80,7 +80,7 @@ private enum ScalarEdit {
     }
   }
 
-  /// Whether it would change nothing.
+  /// Whether the edit would change nothing.
   func isIdle(in write: RecordedTransaction, _ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Bool {
     switch self {
     case .word(let word): try write.transaction.word(column, key) == word

@@ -2,44 +2,44 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// One type in one store: where its columns are, and the windows through which its objects are read.
+/// One type in one store: its columns, and the windows through which its objects are read.
 ///
-/// Confined like its store, and as long-lived.
+/// Confined like its store, and as long-lived as it.
 public final class ModelContext {
   /// A property with its place in the file.
   struct BoundProperty {
     let schema: PropertySchema
     let column: ColumnID
-    /// For inverses: the relationship that is followed back.
+    /// For inverses: the relationship that is followed backwards.
     let origin: ColumnID?
   }
 
-  /// `unowned(unsafe)`, so that reading counts no references: the store owns its contexts and drops none before its own
-  /// end, and everything that leads here (an object, a result, a call of the store) keeps the store.
+  /// `unowned(unsafe)`, so that reads count no references. Sound because the store owns its contexts and drops none before its own
+  /// end, and every user of a context (an object, a result, a call of the store) retains the store.
   unowned(unsafe) let store: Store
   let schema: ObjectSchema
-  /// As the schema says it: asked for every object that is added, where a copy of the schema would cost more than the rest.
+  /// A copy of the schema's value: read for every object added, where copying the schema would dominate the cost.
   let isEmbedded: Bool
-  /// Table 0 is none: the type is not among the store's.
+  /// Table 0 means none: the store does not have the type.
   let table: TableID
   let properties: [BoundProperty]
-  /// Parallel to `properties`: plain numbers, to be read without copying a schema.
+  /// Parallel to `properties`: plain numbers, readable without copying a schema.
   let columns: [ColumnID]
   let names: [String]
-  /// Parallel to `properties`: the index over this property alone, where it is an integer that is never null.
+  /// Parallel to `properties`: the index over this property alone, if it is a non-optional integer.
   let integerIndexes: [IndexID?]
   let primaryKey: Int?
   let primaryIndex: IndexID?
   @usableFromInline let raw: UnsafeMutablePointer<RawContext>
   private let windows: UnsafeMutablePointer<PropertyWindow>
-  /// Grows when any value of the type may have changed.
+  /// Increases whenever a value of the type may have changed.
   var tick: UInt64 = 0
   /// Observers of single properties, by object.
   var propertyObservers: [Int64: [any PropertyWatcher]] = [:]
-  /// What Observation saw being read.
+  /// The reads that Observation tracks.
   var cells: [Int64: ReadCell] = [:]
   private var spareAdoption: Adoption?
-  /// The number of the write that the spare one was made in.
+  /// The number of the write that created `spareAdoption`.
   private var spareWrite: UInt64 = 0
 
   init(_ store: Store, _ schema: ObjectSchema, in catalog: Catalog) {
@@ -73,7 +73,7 @@ public final class ModelContext {
 
   func ordinal(named name: String) -> Int? { names.firstIndex(of: name) }
 
-  /// Forgets what was lent: the memory behind it is about to change.
+  /// Drops the lent windows: the memory behind them is about to change.
   func dropWindows() {
     for ordinal in columns.indices { windows[ordinal].count = 0 }
   }
@@ -86,7 +86,7 @@ public final class ModelContext {
     windows[ordinal].lastKey = window.firstKey + Int64(window.vector.count) - 1
   }
 
-  /// A row to fill: the spare one, unless the table has grown columns. Within a write the catalog stays as it is.
+  /// A row to fill: the spare one, unless the table has gained columns. Within a write the catalog does not change.
   func adoption(in write: RecordedTransaction) throws(StoreError) -> Adoption {
     if let spare = spareAdoption, spareWrite == store.writer.writeNumber {
       spare.reset()

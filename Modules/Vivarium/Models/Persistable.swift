@@ -1,12 +1,12 @@
 import StorageInterface
 import StoreValues
 
-/// Anything a property may be declared as: a scalar, an optional, a `LiveList`.
+/// A type that a property may have: a scalar, an optional, a `LiveList`.
 public protocol Persistable {
   static var _$kind: PropertyKind { get }
   static var _$isOptional: Bool { get }
   static var _$target: String? { get }
-  /// What an enum, or an enum's collection, has cases for.
+  /// The cases of an enum, or of a collection's enum.
   static var _$cases: [DefaultValue]? { get }
   static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self
   static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self)
@@ -15,7 +15,7 @@ public protocol Persistable {
   static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self
 }
 
-/// Anything an optional or a collection may hold: a scalar or a model.
+/// A type that an optional or a collection may hold: a scalar or a model.
 public protocol PersistableElement: SendableMetatype {
   static var _$elementType: ValueType { get }
   static var _$elementTarget: String? { get }
@@ -23,11 +23,11 @@ public protocol PersistableElement: SendableMetatype {
   static func _$loadOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self?
   static func _$storeOptional(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self?)
   static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: Self?)
-  /// An element of a list; nil when it cannot be read as one.
+  /// An element of a list; nil if it cannot be read as this type.
   static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self?
-  /// What stands for an element that is not there.
+  /// The substitute for a missing element.
   static func _$placeholder(_ store: Store) -> Self
-  /// The element as the store keeps it; an unmanaged object is added first.
+  /// The element's stored form; an unmanaged object is added first.
   func _$elementValue(_ store: Store) throws(StoreError) -> Value
   static func _$pending(_ elements: [Self]) -> PendingElements
   /// As `_$loose`; nil is null.
@@ -42,7 +42,7 @@ extension PersistableElement {
   public static var _$elementCases: [DefaultValue]? { nil }
 }
 
-/// A property that is computed from the other end of a relationship.
+/// A property computed from the other end of a relationship.
 public protocol InverseProperty {
   /// The type whose relationship points here.
   associatedtype Origin: Model
@@ -52,15 +52,15 @@ public protocol InverseProperty {
 
 /// A property that points to objects of one type: the other end of an inverse.
 public protocol RelationshipProperty {
-  /// The type that is pointed to.
+  /// The type of the linked objects.
   associatedtype Target: Model
 }
 
-/// What an inverse of an unmanaged object is: nothing.
+/// The inverse of an unmanaged object, which is empty.
 public func unmanagedInverse<T: InverseProperty>() -> T { T._$unmanaged }
 
-/// The value of a required property of an unmanaged object; the type's zero until somebody sets it. `Store.add`
-/// refuses an object without it.
+/// The value of a required property of an unmanaged object; the type's zero until it is set. `Store.add` rejects an object without
+/// it.
 @inlinable public func required<T: Scalar>(_ value: T?) -> T { value ?? T._$zero }
 
 extension Optional: RelationshipProperty where Wrapped: Model {

@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-/// An enum with raw values that a property can have: `enum Status: String, PersistableEnum { case active, away }`.
+/// An enum with raw values that can be a property's type: `enum Status: String, PersistableEnum { case active, away }`.
 ///
-/// Its raw value is what is stored. Opening a file in whose objects there is a case that the enum no longer has is refused. Where
-/// another program writes one later, it reads as the first case, and as nil where the property is optional.
+/// Its raw value is stored. Opening a file fails if its objects have a case that the enum no longer has. If another program writes
+/// one later, it reads as the first case, or as nil if the property is optional.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Scalar, PredicateArgument where RawValue: Scalar {}
 
 extension PersistableEnum {
@@ -12,8 +12,7 @@ extension PersistableEnum {
   public static var _$cases: [DefaultValue]? { allCases.compactMap { DefaultValue($0.persistedValue) }.sorted() }
   public static var _$elementCases: [DefaultValue]? { _$cases }
   public static var _$zero: Self {
-    // A collection of all cases of an enum with raw values is never empty: Swift gives no enum without cases a
-    // raw type.
+    // Never empty: Swift does not allow a raw type for an enum without cases.
     allCases[allCases.startIndex]
   }
   @inlinable public static func _$decode(_ vector: ColumnVector, _ row: Int) -> Self? {

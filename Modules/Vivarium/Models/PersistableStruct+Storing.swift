@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-// A setter does not know whether a field or the whole was set: what a program knows of a stored value is replaced, and nothing else.
+// A setter does not know whether one field or the whole struct was set. So it replaces the known parts of the stored value only.
 
 extension PersistableStruct {
   public func _$set(_ context: ModelContext, _ key: Int64, _ ordinal: Int) {
@@ -30,15 +30,15 @@ extension PersistableStruct {
 
   public static func _$pending(_ elements: [Self]) -> PendingElements { .structs(elements) }
 
-  /// As a mixed value; `.typeMismatch` with what its own `encode(to:)` throws.
+  /// The mixed value; throws `.typeMismatch` with the error of the struct's own `encode(to:)`.
   func encoded() throws(StoreError) -> Value {
     do { return try ValueEncoder.value(of: self) } catch {
       throw StoreError(.typeMismatch, "A value of '\(Self.self)' cannot be stored: \(error)", underlying: error)
     }
   }
 
-  /// The stored value with what the struct knows of it replaced. `.typeMismatch` for one that cannot be read: nobody could say what is
-  /// in it.
+  /// The stored value with the parts that the struct knows replaced. Throws `.typeMismatch` for a stored value that cannot be read,
+  /// because its content is unknown.
   func merged(into stored: Value, at place: String) throws(StoreError) -> Value {
     let new = try encoded()
     if stored.isNull { return new }
@@ -52,8 +52,8 @@ extension PersistableStruct {
 }
 
 extension Value {
-  /// This value, of which somebody knows `known`, with that replaced by `new`. What is in it besides stays: fields of maps, and those of
-  /// elements of lists that are still there.
+  /// This value with its part `known` replaced by `new`. The rest stays: other fields of maps, also in those elements of lists that
+  /// remain.
   fileprivate func replacing(_ known: Value, with new: Value) -> Value {
     if known == new { return self }
     switch (self, known, new) {
@@ -70,8 +70,8 @@ extension Value {
     }
   }
 
-  /// Elements that are as before are found again, wherever they stand now; of a list as long as before, the others are the ones that stood
-  /// in their places.
+  /// Matches equal elements to the former ones, wherever they are now; if the list is as long as before, the others match the
+  /// former elements at their positions.
   private static func replacing(_ stored: [Value], _ known: [Value], with new: [Value]) -> [Value] {
     var places: [Value: [Int]] = [:]
     for at in known.indices.reversed() { places[known[at], default: []].append(at) }

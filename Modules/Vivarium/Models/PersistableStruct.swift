@@ -2,7 +2,7 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// A `Codable` struct kept as one attribute: as a mixed value, a map of its fields, so that conditions can look into it.
+/// A `Codable` struct stored as one attribute: a mixed value, a map of its fields, so that conditions can test the fields.
 ///
 /// ```swift
 /// struct Address: PersistableStruct {
@@ -13,13 +13,13 @@ import StoreValues
 /// try store.objects(Company.self).filter("address.city == %@", "Ghent")
 /// ```
 ///
-/// In conditions a field is called as its coding key, and follows the rules of mixed values. Every field needs a default: a
-/// field that a stored value does not have yet reads as that, and `init()` is what a property is that was never set.
+/// In conditions a field has the name of its coding key and follows the rules of mixed values. Every field needs a default: a field
+/// missing in a stored value reads as its default, and a property that was never set reads as `init()`.
 ///
-/// Fields that the struct does not know, of a newer program, stay when the property or a field of it is set. A
-/// stored value that cannot be read as the struct reads as nil where the property is optional, else as `init()`, and is not written over:
-/// setting the property is refused with `.typeMismatch` until a migration mends it, or `setValue(_:forKey:)` or nil replaces it. So is a
-/// value whose own `encode(to:)` throws; the error is the underlying one.
+/// Fields that the struct does not know, from a newer program, stay when the property or a field of it is set. A stored value that
+/// cannot be read as the struct reads as nil if the property is optional, otherwise as `init()`, and is not overwritten: setting
+/// the property fails with `.typeMismatch` until a migration repairs the value, or `setValue(_:forKey:)` or nil replaces it.
+/// Setting also fails if the value's own `encode(to:)` throws; that error is the underlying one.
 public protocol PersistableStruct: Codable, Scalar {
   /// The value of a property that was never set.
   init()
@@ -27,7 +27,7 @@ public protocol PersistableStruct: Codable, Scalar {
 
 extension PersistableStruct {
   public static var _$type: ValueType { .mixed }
-  /// As every mixed property is: null, where nothing was stored, reads as `init()`.
+  /// Like every mixed property: null, if nothing was stored, reads as `init()`.
   public static var _$isOptional: Bool { true }
   public static var _$zero: Self { Self() }
 
@@ -43,7 +43,7 @@ extension PersistableStruct {
       self = made
       return
     }
-    // An older value: its fields over the defaults'. Or JSON, which is how a text becomes a struct in a migration.
+    // An older value: its fields over the defaults. Or JSON: this is how a migration turns a string into a struct.
     guard let fields = Self.fields(of: value), case .map(let defaults) = Self().persistedValue,
       let made = try? ValueDecoder.decode(Self.self, from: .map(ValueMap(defaults.entries + fields.entries)))
     else { return nil }
@@ -60,6 +60,6 @@ extension PersistableStruct {
     }
   }
 
-  /// What conditions compare with. A value that its own `encode(to:)` refuses is an empty map here; a store refuses it.
+  /// The value that conditions compare with. An empty map if the struct's own `encode(to:)` throws; a store rejects such a value.
   public var persistedValue: Value { (try? ValueEncoder.value(of: self)) ?? .map(ValueMap()) }
 }

@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// How the macro describes a property. The Swift type decides kind and optionality.
+/// The macro's description of a property. The Swift type determines kind and optionality.
 extension PropertySchema {
   public static func _property<Root, Property: Persistable>(
     _ name: String, _ path: KeyPath<Root, Property>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
@@ -23,7 +23,7 @@ extension PropertySchema {
       cases: Property._$cases)
   }
 
-  /// A property that follows from others.
+  /// A derived property.
   public static func _property<Root, Property: Persistable>(
     _ name: String, _ path: KeyPath<Root, Property>, isIndexed: Bool = false, derivation: Derivation
   ) -> PropertySchema {
@@ -40,7 +40,7 @@ extension PropertySchema {
       deleteRule: deleteRule)
   }
 
-  /// Objects stored before an optional property existed have nil in it, whatever its default.
+  /// Existing objects read nil for an optional property added later, whatever its default.
   public static func _property<Root, Wrapped: Scalar>(
     _ name: String, _ path: KeyPath<Root, Wrapped?>, isPrimaryKey: Bool = false, isIndexed: Bool = false,
     isUnique: Bool = false, isFullText: Bool = false, default value: Wrapped
@@ -48,7 +48,7 @@ extension PropertySchema {
     _property(name, path, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed, isUnique: isUnique, isFullText: isFullText)
   }
 
-  /// An inverse; the compiler checks that the property it follows points here.
+  /// An inverse; the compiler checks that the property it follows links to this type.
   public static func _inverse<Root: Model, Property: InverseProperty, Origin: Model, Link: RelationshipProperty>(
     _ name: String, _ path: KeyPath<Root, Property>, of origin: KeyPath<Origin, Link>, named property: String
   ) -> PropertySchema where Property.Origin == Origin, Link.Target == Root {

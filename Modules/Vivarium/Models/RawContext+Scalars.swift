@@ -2,11 +2,11 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-// One overload for each common type, not generic: a client's optimiser looks through these without needing
-// witnesses, and a debug build does less.
+// One overload for each common type instead of a generic: a client's optimiser sees through these without witnesses, and a debug
+// build does less work.
 
 extension RawContext {
-  /// The word of a property; nil where it is null or there is no object.
+  /// The word of a property; nil for null or if there is no object.
   @inlinable @inline(__always)
   func word(_ key: Int64, _ ordinal: Int) -> Int64? {
     assert(reportsReadElsewhere())
@@ -23,7 +23,7 @@ extension RawContext {
   @usableFromInline @inline(never)
   func fetchString(_ key: Int64, _ ordinal: Int) -> String? { String._$fetch(self, key, ordinal) }
 
-  /// The word as it is; 0 for null.
+  /// The word unchanged; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int64 { word(key, ordinal) ?? 0 }
   /// The word as an integer; 0 for null.
@@ -41,17 +41,17 @@ extension RawContext {
   /// Whether the word is not 0; false for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Bool { word(key, ordinal) ?? 0 != 0 }
-  /// The word's bits as a number; 0 for null.
+  /// The number with the word's bits; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Double {
     Double(bitPattern: UInt64(bitPattern: word(key, ordinal) ?? 0))
   }
-  /// The word's lower bits as a number; 0 for null.
+  /// The number with the word's lower bits; 0 for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Float {
     Float(bitPattern: UInt32(truncatingIfNeeded: word(key, ordinal) ?? 0))
   }
-  /// The word as a point in time; the reference date for null.
+  /// The word as a date; the reference date for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Date {
     Timestamp(word: word(key, ordinal) ?? 0).date
@@ -59,24 +59,24 @@ extension RawContext {
   /// The word as an integer; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int? { word(key, ordinal).map { Int(truncatingIfNeeded: $0) } }
-  /// The word as it is; nil for null.
+  /// The word unchanged; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Int64? { word(key, ordinal) }
   /// Whether the word is not 0; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Bool? { word(key, ordinal).map { $0 != 0 } }
-  /// The word's bits as a number; nil for null.
+  /// The number with the word's bits; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Double? {
     word(key, ordinal).map { Double(bitPattern: UInt64(bitPattern: $0)) }
   }
-  /// The word as a point in time; nil for null.
+  /// The word as a date; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> Date? {
     word(key, ordinal).map { Timestamp(word: $0).date }
   }
 
-  /// The text, copied; nil for null.
+  /// The string, copied; nil for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> String? {
     assert(reportsReadElsewhere())
@@ -87,7 +87,7 @@ extension RawContext {
     }
     return fetchString(key, ordinal)
   }
-  /// The text, copied; empty for null.
+  /// The string, copied; empty for null.
   @inlinable @inline(__always)
   public func load(_ key: Int64, _ ordinal: Int) -> String { (load(key, ordinal) as String?) ?? "" }
 }

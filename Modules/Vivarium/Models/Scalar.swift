@@ -2,17 +2,17 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// A value that fits one column: Bool, the integers, Float, Double, String, Data, Date, Timestamp, UUID, and enums that are
+/// A value that fits in one column: Bool, the integers, Float, Double, String, Data, Date, Timestamp, UUID, and enums that are
 /// `PersistableEnum`.
 public protocol Scalar: Persistable, PersistableElement, Hashable, Sendable {
   static var _$type: ValueType { get }
-  /// What is read where there is no object, and before a required value is set.
+  /// The value read if there is no object, and before a required value is set.
   static var _$zero: Self { get }
-  /// A row that is not null; nil when it is no value of the type.
+  /// Decodes a row that is not null; nil if it is not a value of the type.
   static func _$decode(_ vector: ColumnVector, _ row: Int) -> Self?
   func _$put(_ row: RowBuffer, _ slot: Int)
   func _$set(_ context: ModelContext, _ key: Int64, _ ordinal: Int)
-  /// nil when the boxed value is of another type or out of range.
+  /// nil if the boxed value has another type or is out of range.
   init?(persisted value: Value)
   var persistedValue: Value { get }
 }
@@ -46,7 +46,7 @@ extension Scalar {
     return _$fetch(raw, key, ordinal)
   }
 
-  /// The way round: finds the window, or asks the engine for the one value.
+  /// The slow path: finds the window, or asks the engine for the single value.
   @inline(never)
   public static func _$fetch(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self? {
     let context = raw.context

@@ -1,14 +1,14 @@
 import StoreValues
 
-// Syntax cannot judge every type. These overloads give the compiler a sentence to say at the property.
+// Syntax alone cannot judge every type. These overloads give the compiler a message to show at the property.
 
 private func unbuildable() -> Never {
-  // Called by unavailable declarations alone: no program that builds can reach it.
+  // Called only by unavailable declarations, which no program that builds can reach.
   fatalError("an unavailable declaration was called")
 }
 
 extension RawContext {
-  /// No program that builds calls it: the compiler says its message.
+  /// Unavailable: no program that builds can call it; exists for its compiler message.
   @available(
     *, unavailable,
     message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
@@ -17,7 +17,7 @@ extension RawContext {
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
   public func load<T: Model>(_ key: Int64, _ ordinal: Int) -> T { unbuildable() }
 
-  /// No program that builds calls it: the compiler says its message.
+  /// Unavailable: no program that builds can call it; exists for its compiler message.
   @available(
     *, unavailable,
     message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
@@ -59,7 +59,7 @@ extension PropertySchema {
 }
 
 extension Adoption {
-  /// No program that builds calls it: the compiler says its message.
+  /// Unavailable: no program that builds can call it; exists for its compiler message.
   @available(
     *, unavailable,
     message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
@@ -71,14 +71,14 @@ extension Adoption {
   @available(*, unavailable, message: "a to-one link must be optional: write 'Type?'")
   public func put<T: Model>(required value: T?, _ ordinal: Int) throws(StoreError) { unbuildable() }
 
-  /// No program that builds calls it: the compiler says its message.
+  /// Unavailable: no program that builds can call it; exists for its compiler message.
   @available(
     *, unavailable,
     message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")
   public func put<T>(required value: T?, _ ordinal: Int) throws(StoreError) { unbuildable() }
 }
 
-/// No program that builds calls it: the compiler says its message.
+/// Unavailable: no program that builds can call it; exists for its compiler message.
 @available(
   *, unavailable,
   message: "not persistable: make an enum PersistableEnum, a struct PersistableStruct, others CustomPersistable, or it @Transient")

@@ -1,13 +1,13 @@
 import Foundation
 import StoreValues
 
-/// Makes a `Codable` value of what `ValueEncoder` wrote. A number of another kind is taken where nothing is lost.
+/// Decodes a `Codable` value from the form `ValueEncoder` wrote. Accepts a number of another type if nothing is lost.
 struct ValueDecoder: Decoder {
   fileprivate let value: Value
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// Throws a `DecodingError` where the value is not of that form.
+  /// Throws a `DecodingError` if the value does not have that form.
   static func decode<T: Decodable>(_ type: T.Type, from value: Value) throws -> T {
     try ValueDecoder(value, []).decode(type)
   }
@@ -42,7 +42,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
     return try T(from: self)
   }
 
-  /// A value that is a scalar by itself; nil for a type that has fields.
+  /// Decodes a scalar type; nil for a type with fields.
   private func plain<T>(_ type: T.Type) throws -> T? {
     let found: Any?
     switch type {
@@ -57,7 +57,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
     return made
   }
 
-  /// Also what came through JSON, as text.
+  /// Also accepts the string form that JSON has.
   private func converted<S: Scalar>(_ type: S.Type) -> S? {
     Value.converted(value, to: S._$type).flatMap { S(persisted: $0) }
   }
@@ -71,7 +71,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
     }
   }
 
-  // The compiler's own decoding of these types comes here.
+  // Compiler-synthesized decoding of these types calls these.
   func decode(_ type: Bool.Type) throws -> Bool { try scalar(type) }
   func decode(_ type: String.Type) throws -> String { try scalar(type) }
   func decode(_ type: Double.Type) throws -> Double { try scalar(type) }

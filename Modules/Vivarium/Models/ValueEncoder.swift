@@ -1,15 +1,15 @@
 import Foundation
 import StoreValues
 
-/// Encodes a `Codable` value as a mixed value: a map of its fields, bit for bit, so that conditions can look into it.
+/// Encodes a `Codable` value as a mixed value: a map of its fields, bit for bit, so that conditions can test the fields.
 ///
-/// Dates, data, UUIDs, ObjectIds and decimals are kept as what they are, integers beyond Int64 as decimals.
+/// Dates, data, UUIDs, ObjectIds and decimals keep their types; integers beyond Int64 become decimals.
 struct ValueEncoder: Encoder {
   private let node: EncodedNode
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// The value, or what its own `encode(to:)` throws.
+  /// The value; throws what its own `encode(to:)` throws.
   static func value(of content: some Encodable) throws -> Value { try EncodedNode(content, at: []).value }
 
   fileprivate init(_ node: EncodedNode, _ codingPath: [any CodingKey]) {
@@ -30,7 +30,7 @@ struct ValueEncoder: Encoder {
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
-/// A value that is being encoded; containers fill it after they were asked for.
+/// A value being encoded; containers fill it after they were requested.
 private final class EncodedNode {
   private enum Content {
     case value(Value)
@@ -94,7 +94,7 @@ private final class EncodedNode {
 }
 
 extension Value {
-  /// What is a scalar by itself; nil for what has fields.
+  /// The scalar form; nil for a value with fields.
   fileprivate init?(plain given: some Encodable) {
     switch given {
     case let x as Bool: self = .bool(x)

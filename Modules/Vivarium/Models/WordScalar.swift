@@ -2,7 +2,7 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// A scalar that is one 64-bit word at the storage interface.
+/// A scalar represented as one 64-bit word in the storage interface.
 public protocol WordScalar: Scalar {
   init?(_$word: Int64)
   var _$word: Int64 { get }
