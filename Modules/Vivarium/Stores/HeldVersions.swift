@@ -2,25 +2,25 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Which versions the stores and snapshots of this process hold, by whom and since when. One for each open engine.
+/// The versions that stores and snapshots of this process hold, with holder and time. One for each open engine.
 final class HeldVersions: Sendable {
   struct Entry: Sendable {
     var version: Version
     var since: ContinuousClock.Instant
     var label: String?
-    /// Where in the program the holder was made.
+    /// The source line that created the holder.
     var place: String
-    /// The line that other processes see; nil where there are none, or no room.
+    /// The entry that other processes see; nil if the engine has none, or no room.
     fileprivate var announcement: (any VersionAnnouncement)?
   }
 
   private struct State {
-    /// In the order of their numbers, which only grow.
+    /// In the order of their ids, which only increase.
     var entries: [(id: UInt64, entry: Entry)] = []
     var nextID: UInt64 = 0
-    /// How many live versions there were when that was logged last.
+    /// The number of live versions when it was last logged.
     var warnedCount: UInt64 = 0
-    /// The oldest version that another process, or who is no store, was seen to hold.
+    /// The oldest version held by another process, or by a reader that is not a store, when last checked.
     var oldestOfOthers: VersionPin?
     var pressure = VersionPolicy.Pressure.none
     var checks: UInt64 = 0
@@ -37,12 +37,12 @@ final class HeldVersions: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Where the engine can announce it to other processes.
+  /// The engine's power to announce held versions to other processes; nil if it has none.
   private let engine: (any VersionAnnouncing)?
 
   init(_ engine: any StorageEngine) { self.engine = engine.powers.announcing }
 
-  /// Lists a holder until it is dropped. `isBrief`: for the time of one job; other processes do not hear of it.
+  /// Lists a holder until it is released. `isBrief`: for one job only; not announced to other processes.
   func hold(_ version: Version, label: String?, place: String, isBrief: Bool = false) -> VersionHold {
     let announcement = isBrief ? nil : engine?.announce(version, label: label ?? place)
     let id = state.withLock { state in
@@ -64,7 +64,7 @@ final class HeldVersions: Sendable {
   }
 
   fileprivate func release(_ id: UInt64) {
-    // Dropped outside the lock: its line is given back then.
+    // The entry is released outside the lock, because that returns its announcement to the engine.
     let entry = state.withLock { state in state.place(id).map { state.entries.remove(at: $0) } }
     withExtendedLifetime(entry) {}
   }
@@ -73,7 +73,7 @@ final class HeldVersions: Sendable {
     state.withLock { state in state.place(id).map { state.entries[$0].entry.since } }
   }
 
-  /// Every holder of this process, the oldest version first.
+  /// All holders of this process, the oldest version first.
   var all: [Entry] {
     state.withLock { $0.entries.map(\.entry) }.sorted { ($0.version, $0.since) < ($1.version, $1.since) }
   }
@@ -81,8 +81,8 @@ final class HeldVersions: Sendable {
   /// The holder of the oldest version.
   var oldest: Entry? { state.withLock { $0.entries.map(\.entry).min { $0.version < $1.version } } }
 
-  /// Whether so many live versions are news for the log: at `warningCount` and at each doubling. Logged anew once they have been
-  /// few in between: half of what was logged, so that a holder who moves to and fro at the bound is logged once.
+  /// Whether this number of live versions must be logged: at `warningCount` and at each doubling. Logged again only after the
+  /// number has dropped below half of `warningCount`, so that a holder that moves around the bound is logged once.
   func isNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
     state.withLock { state in
       if count < max(warningCount / 2, 1) { state.warnedCount = 0 }
@@ -92,13 +92,13 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// What `isNews` would say, which is not logged yet.
+  /// The result `isNews` would have, without marking it as logged.
   func wouldBeNews(_ count: UInt64, from warningCount: UInt64) -> Bool {
     state.withLock { count >= max(warningCount, $0.warnedCount &* 2) }
   }
 
-  /// What the engine knew of all readers when it was asked last: asking costs more than a small commit, and what it said holds
-  /// until it is asked again.
+  /// Stores what the engine last reported about all readers: asking it costs more than a small commit, so the answer is used until
+  /// the next time.
   func learn(_ statistics: StorageStatistics, _ policy: VersionPolicy) {
     let oldest = statistics.pins.min { $0.version < $1.version }
     let pressure = policy.pressure(held: statistics.heldBytes, live: statistics.liveBytes)
@@ -107,10 +107,10 @@ final class HeldVersions: Sendable {
 
   var oldestOfOthers: VersionPin? { state.withLock { $0.oldestOfOthers } }
 
-  /// How near what old versions keep was to its bound when the engine was asked last.
+  /// How near the space kept by old versions was to its bound when the engine was last asked.
   var pressure: VersionPolicy.Pressure { state.withLock { $0.pressure } }
 
-  /// True each `every`-th time: for questions too dear to ask at each write.
+  /// True every `every`-th time: for checks too expensive for each write.
   func isDue(every: UInt64) -> Bool {
     state.withLock { state in
       state.checks &+= 1
@@ -119,7 +119,7 @@ final class HeldVersions: Sendable {
   }
 }
 
-/// A holder's line in the list of held versions. Ends with its last reference.
+/// A holder's entry in the list of held versions. Ends with its last reference.
 final class VersionHold: Sendable {
   private let versions: HeldVersions
   private let id: UInt64
@@ -129,10 +129,10 @@ final class VersionHold: Sendable {
     self.id = id
   }
 
-  /// The holder holds another version from now on.
+  /// Records that the holder holds another version from now on.
   func move(to version: Version) { versions.move(id, to: version) }
 
-  /// Since when this version is held.
+  /// How long this version has been held.
   var age: Duration { versions.since(id).map { $0.duration(to: .now) } ?? .zero }
 
   deinit { versions.release(id) }

@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// What a store reads after `invalidate()`: a version in which there are types and no objects. Holds nothing.
+/// The version a store reads after `invalidate()`: it has the types but no objects. Holds nothing.
 final class NoVersion: ReadTransaction {
   let version: Version
   let catalog: Catalog

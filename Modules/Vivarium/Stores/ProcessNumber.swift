@@ -9,6 +9,6 @@ import Darwin
 #endif
 
 extension Store {
-  /// This process, as the list of held versions names it. Asked each time: a fork has another.
+  /// The id of this process in the list of held versions. Not cached: a fork has another.
   static var processID: Int32 { getpid() }
 }

@@ -1,32 +1,32 @@
 import Notifications
 import Synchronization
 
-/// Which stores of an open file live in which actor: a write that an actor awaited, and that ran in none of its stores, is to be seen by
-/// all of them.
+/// The stores of an open file by actor. When an actor awaited a write that ran in none of its stores, all of them must then see the
+/// result.
 final class ResidentStores: Sendable {
-  /// A store, and the actor in whose turns alone it is touched.
+  /// A store, and the actor that alone uses it.
   private struct Resident: @unchecked Sendable {
-    // Sound because the store is only asked for by code that runs on its actor: `refresh` is isolated to it, and compares first.
+    // Sound because only code on the store's actor accesses it: `refresh` is isolated to that actor, and compares it first.
     weak let store: Store?
     let actor: WeakActor
   }
 
   private let residents = Mutex<[ObjectIdentifier: Resident]>([:])
 
-  /// Nothing where it belongs to no actor.
+  /// Does nothing if the store does not belong to an actor.
   func add(_ store: Store) {
     guard case .actor(let actor) = store.home else { return }
     let resident = Resident(store: store, actor: actor)
     residents.withLock { $0[ObjectIdentifier(store)] = resident }
   }
 
-  /// A store is about to be gone. Any thread.
+  /// Removes a store that is being deinitialized. Any thread.
   func remove(_ store: Store) {
     let known = residents.withLock { $0.removeValue(forKey: ObjectIdentifier(store)) }
-    _ = known  // let go of outside of the lock
+    _ = known  // released outside the lock
   }
 
-  /// Brings the stores of an actor to the newest version; such as write are left where they are.
+  /// Refreshes the stores of an actor to the newest version, except those with an open write.
   func refresh(of isolation: isolated (any Actor)?) {
     guard let isolation else { return }
     for resident in residents.withLock({ Array($0.values) }) where resident.actor.actor === isolation {

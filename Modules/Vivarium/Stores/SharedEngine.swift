@@ -3,25 +3,25 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// What all stores of one open file share in this process: the engine, who hears of its commits, and the order of its writes.
+/// The state that all stores of one open file share in this process: the engine, the observers of its commits, the order of writes.
 final class SharedEngine: Sendable {
   let engine: any StorageEngine
-  /// Tells this open file from all others of the process, also from those that were closed.
+  /// Identifies this open file in the process, also among files that were closed.
   let number = SharedEngine.count.wrappingAdd(1, ordering: .relaxed).newValue
   let notifier: CommitNotifier
   let results: ResultNotifier
-  /// Taken to commit: whoever holds it reads the version it has just made.
+  /// Held during a commit: the holder reads exactly the version that it made.
   let commitGate = Mutex(())
   let writers: WriterQueue
   let versions: HeldVersions
-  /// Of a file that has none of its own: one that was never opened for writing since files have them.
+  /// The identity of a file without one of its own: one that was never opened for writing since files have identities.
   let localIdentity = StoreIdentity()
   let syncer: CommitSyncer
   let residents = ResidentStores()
 
   private static let count = Atomic<UInt64>(0)
   private struct Weak { weak var shared: SharedEngine? }
-  /// A few, one for an open file.
+  /// One for each open file, so only a few.
   private static let open = Mutex<[Weak]>([])
 
   private init(_ engine: any StorageEngine) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether something, an observer or a queued write, is still wanted: set once, from any thread.
+/// Whether something, an observer or a queued write, is still wanted. Set once, from any thread.
 final class StopFlag: Sendable {
   private let stopped = Atomic(false)
 

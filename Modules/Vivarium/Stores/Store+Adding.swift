@@ -2,24 +2,23 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// What `add` does with an object whose primary key is in the store already.
+/// The behaviour of `add` for an object whose primary key is already in the store.
 public enum UpdatePolicy: Sendable, Hashable {
-  /// Throws `.primaryKeyExists`; the transaction goes on.
+  /// Throws `.primaryKeyExists`; the transaction can continue.
   case error
-  /// Writes the properties that differ to the stored object.
+  /// Writes the differing properties to the stored object.
   case modified
-  /// Writes all properties to the stored object, lists anew. A scalar set to an equal value is still no change.
+  /// Writes all properties to the stored object, and rewrites lists. Setting a scalar to an equal value is still no change.
   case all
 }
 
 extension Store {
-  /// Moves an unmanaged object into the store, with all unmanaged objects it links to, cycles included. From then on
-  /// the instance is live. An object of this store stays as it is.
+  /// Moves an unmanaged object into the store, with all unmanaged objects it links to, cycles included. The instance itself becomes
+  /// the live object. An object of this store is left as it is.
   ///
-  /// Gives nothing back: the object itself becomes the managed one. `.notInWrite`, `.primaryKeyExists`,
-  /// `.uniqueViolation`, `.missingValue`, `.wrongStore`, `.objectDeleted`, `.unknownType`; `.embeddedAlone` for an object of
-  /// an embedded type, which comes with its owner. When it throws, nothing that this
-  /// call added stays.
+  /// Throws `.notInWrite`, `.primaryKeyExists`, `.uniqueViolation`, `.missingValue`, `.wrongStore`, `.objectDeleted`,
+  /// `.unknownType`; `.embeddedAlone` for an object of an embedded type, which is added with its owner. On an error, nothing that
+  /// this call added remains.
   public func add<T: Model>(_ object: T, update: UpdatePolicy = .error) throws(StoreError) {
     try addAny(object, update, isAlone: true)
   }
@@ -39,14 +38,14 @@ extension Store {
     try addLinked(added, update, write)
   }
 
-  /// Adds them one after the other, each as by itself: the first that cannot be added throws, and those before it stay.
+  /// Adds the objects one by one. The first that cannot be added throws; those before it remain added.
   public func add<S: Sequence>(
     _ objects: S, update: UpdatePolicy = .error
   ) throws(StoreError) where S.Element: Model {
     for object in objects { try add(object, update: update) }
   }
 
-  /// The key of an object of this store; an unmanaged one is added.
+  /// The key of an object of this store; adds an unmanaged one first.
   func keyOfAdded<T: Model>(_ object: T) throws(StoreError) -> Int64 {
     if object._$raw == nil {
       try addAny(object, .error, isAlone: false)
@@ -57,7 +56,7 @@ extension Store {
     return object._$key
   }
 
-  /// An embedded object has one owner.
+  /// Throws `.alreadyOwned` if an embedded object has an owner: it can have only one.
   private func checkUnowned<T: Model>(_ object: T, _ write: RecordedTransaction) throws(StoreError) {
     guard context(T.self).isEmbedded else { return }
     let isOwned = try storing { () throws(StorageError) in
@@ -84,12 +83,12 @@ struct AddedObject {
   let context: ModelContext
   let key: Int64
   fileprivate let pending: [Adoption.Pending]
-  /// Its values, to give back should the rest fail; nil when it updated an object that was there.
+  /// Its values as an unmanaged object, to restore if the rest fails; nil if it updated an existing object.
   fileprivate let values: AnyObject?
-  /// Who observed it before.
+  /// Its observers from before it was added.
   fileprivate let observers: UnmanagedObservers?
 
-  /// Nothing can fail any more: its observers follow it.
+  /// Nothing can fail any more: moves the observers to the managed object.
   fileprivate func settle() { observers?.enter(context, key) }
 }
 
@@ -108,12 +107,12 @@ extension Store {
     object._$key = key
     object._$owner = self
     let pending = adoption.pending
-    // The row is kept for the next object, and objects keep their store: together they would never go.
+    // The row is kept for the next object, and objects retain their store: together they would form a retain cycle.
     adoption.pending = []
     return AddedObject(object: object, context: context, key: key, pending: pending, values: isNew ? values : nil, observers: observers)
   }
 
-  /// Inserts a filled row, or writes it to an object that is known, or to the one that has its primary key.
+  /// Inserts a filled row, or writes it to the given object, or to the one with the same primary key.
   func insert(
     _ adoption: Adoption, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction, over part: ObjectKey? = nil
   ) throws(StoreError) -> (key: Int64, isNew: Bool) {
@@ -155,7 +154,7 @@ extension Store {
       for ordinal in changed { context.didChangeValue(key.rawValue, ordinal) }
     }
     do throws(StorageError) {
-      // A value that is refused half-way must not leave the others behind; without unique indexes none is.
+      // A rejected value must not leave the others behind. Without unique indexes none is rejected.
       let isGuarded = context.hasUniqueIndexes(in: write.transaction.catalog)
       if isGuarded { try write.beginSavepoint() }
       do throws(StorageError) {
@@ -170,8 +169,8 @@ extension Store {
     }
   }
 
-  /// Sets values and returns those that were refused for now: a unique index over several of them may be content
-  /// once the others are set. Throws when none could be set.
+  /// Sets values and returns those rejected for now: a unique index over several of them may accept them once the others are set.
+  /// Throws if none could be set.
   private func setAll(
     _ ordinals: [Int], _ key: ObjectKey, _ adoption: Adoption, _ context: ModelContext, _ write: RecordedTransaction,
     _ changed: inout [Int]
@@ -193,14 +192,14 @@ extension Store {
 }
 
 extension ModelContext {
-  /// Whether an index other than the primary key's can refuse a value.
+  /// Whether an index other than the primary key's can reject a value.
   fileprivate func hasUniqueIndexes(in catalog: Catalog) -> Bool {
     catalog[table]?.indexes.contains { $0.isUnique && $0.id != primaryIndex } ?? false
   }
 }
 
 extension Adoption {
-  /// What the row holds for a scalar property.
+  /// The row's value of a scalar property.
   func value(at ordinal: Int, _ context: ModelContext) -> Value { value(at: ordinal, context.properties[ordinal].schema) }
 
   func value(at ordinal: Int, _ property: PropertySchema) -> Value {
@@ -213,8 +212,8 @@ extension Adoption {
 // MARK: - What it links to
 
 extension Store {
-  /// Adds what an added object links to and sets the links. A list of work, not recursion: a chain of a million
-  /// objects is legal.
+  /// Adds the objects that an added object links to, and sets the links. Uses a work list instead of recursion: a chain of a
+  /// million objects is legal.
   private func addLinked(
     _ first: AddedObject, _ update: UpdatePolicy, _ write: RecordedTransaction
   ) throws(StoreError) {
@@ -259,12 +258,12 @@ extension Store {
     if observing.hasProperties { notifyOfAdded(done) }
   }
 
-  /// Notifies observers of properties of what the addition made different in objects that were there: what points to them now, or
-  /// their values. Of other objects it compares what follows from others alone.
+  /// Notifies observers of properties of what the addition changed in existing objects: inverses that now include the added ones,
+  /// or their own values. In other objects only derived properties are compared.
   private func notifyOfAdded(_ added: [AddedObject]) {
     let updated = added.filter { $0.values == nil }
     if !updated.isEmpty {
-      // What an object owns goes when its place is taken; it is observed only where its type is in use.
+      // An object's embedded objects are deleted when replaced. Checked only if the store uses an embedded type.
       let mayDelete = allContexts.contains(where: \.isEmbedded)
       let touched = updated.map { ObjectPlace(table: $0.context.table, key: $0.key) }
       return checkPropertyObservers(of: mayDelete ? nil : Set(touched))
@@ -280,8 +279,8 @@ extension Store {
     try insert(object, context(T.self), update, write, over: part)
   }
 
-  /// The embedded objects that an updated one has in the places of those that are given; nil for a place that has none. They
-  /// take on the values, so that an equal one stays as it is.
+  /// The embedded objects that an updated object has at the positions of the given ones; nil for a position without one. They take
+  /// over the new values, so that an equal one stays unchanged.
   private func parts(
     of added: AddedObject, _ pending: Adoption.Pending, _ write: RecordedTransaction
   ) throws(StoreError) -> [ObjectKey?] {
@@ -338,7 +337,7 @@ extension Store {
     if added.values == nil { added.context.didChangeValue(added.key, pending.ordinal) }
   }
 
-  /// Replaces the elements between those that are the same at both ends; whether there were any.
+  /// Replaces the elements between the common prefix and suffix. Returns whether there were any.
   private func replaceDiffering(
     _ column: ColumnID, _ key: ObjectKey, _ count: Int, _ values: [Value], _ write: RecordedTransaction
   ) throws(StorageError) -> Bool {
@@ -353,11 +352,11 @@ extension Store {
     return true
   }
 
-  /// Takes back what a call put in that failed: the objects are unmanaged again.
+  /// Undoes the additions of a call that failed: the objects are unmanaged again.
   func takeBack(_ done: [AddedObject], _ write: RecordedTransaction) {
     if done.isEmpty { return }
     for added in done.reversed() where added.values != nil {
-      try? write.delete(added.context.table, ObjectKey(added.key))  // if it fails, so will the commit
+      try? write.delete(added.context.table, ObjectKey(added.key))  // if it fails, the commit will too
       let object = added.object
       object._$raw = nil
       object._$key = 0

@@ -5,8 +5,8 @@ import StorageInterface
 import Synchronization
 
 extension Store {
-  /// Throws `.wrongContext` when the calling code runs elsewhere than the store's context, as far as that can be known: of actors other
-  /// than the main one, the compiler has seen to it.
+  /// Throws `.wrongContext` if the caller runs outside the store's context, as far as this can be determined: for actors other than
+  /// the main one, the compiler has checked it.
   func checkContext(_ what: @autoclosure () -> String) throws(StoreError) {
     switch home {
     case .queue(let queue):
@@ -24,7 +24,7 @@ extension Store {
     }
   }
 
-  /// Whether the calling code is the main actor's: on the main thread, or on the main queue where no thread is the main one's any more
+  /// Whether the caller runs on the main actor: on the main thread, or on the main queue if it no longer runs on the main thread
   /// (`dispatchMain()`).
   private static var isOnMain: Bool {
     let main = mainQueue
@@ -37,8 +37,8 @@ extension Store {
     return id
   }()
 
-  /// Reports a read elsewhere than in the store's context, once where it is only logged. For `assert`: debug builds look at every read,
-  /// and release builds at none.
+  /// Reports a read outside the store's context, once if it is only logged. For `assert`: debug builds check every read, release
+  /// builds none.
   /// - Returns: true.
   func reportsReadElsewhere() -> Bool {
     do throws(StoreError) { try checkContext("read") } catch {
@@ -48,8 +48,8 @@ extension Store {
     return true
   }
 
-  /// The token of an observation that does not begin, because the caller is elsewhere than the store's context: reported like
-  /// every mistake that cannot be thrown. Nil in the right place.
+  /// The ended token of an observation that cannot begin because the caller runs outside the store's context. Reports the misuse,
+  /// since `observe` cannot throw it. Nil in the right context.
   func tokenElsewhere(_ fileID: StaticString, _ line: UInt) -> NotificationToken? {
     do throws(StoreError) {
       try checkContext("observe")
@@ -62,7 +62,7 @@ extension Store {
 }
 
 extension Store {
-  /// Why nobody would ever notify an observer that begins here; nil where somebody does. It is logged with the remedy.
+  /// The error if no context would ever notify an observer that begins here; otherwise nil. Logs it with its remedy.
   func muteness() -> StoreError? {
     guard case .manual = home, !configuration.manualDelivery, !isReadOnly else { return nil }
     let error = StoreError.noContext
@@ -72,7 +72,7 @@ extension Store {
 }
 
 extension DeliveryContext {
-  /// Whether it is the main thread's, where interfaces are drawn.
+  /// Whether it is the main thread's context.
   var isMain: Bool {
     switch self {
     case .actor(let weak): weak.actor === MainActor.shared
@@ -82,7 +82,7 @@ extension DeliveryContext {
     }
   }
 
-  /// Runs `turn` on the context, or `other` where it is when there is no context any more, or never was one.
+  /// Runs `turn` on the context, or `other` on the calling thread if there is no context (any more).
   func schedule(_ turn: @escaping @Sendable () -> Void, otherwise other: @Sendable () -> Void) {
     switch self {
     case .manual: other()

@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Writes the newest committed version to a new file, of which nobody else needs to know: a back-up of a store that is in use, a file to
-  /// ship with an app, or the same data under another key.
+  /// Writes the newest committed version to a new file: a back-up of a store in use, a file to ship with an app, or the same data
+  /// under another key.
   ///
   /// ```swift
   /// try store.writeCopy(to: "backups/2026-11-27.store") { progress in
@@ -13,17 +13,17 @@ extension Store {
   /// }
   /// ```
   ///
-  /// The copy is one version as a whole, with its history and identity, without free space, and on the disk when this returns. Others
-  /// read and write meanwhile, also other processes. It is opened like any store, by the engine that wrote it.
+  /// The copy has one whole version with its history and identity, has no free space, and is durable when this returns. Others,
+  /// including other processes, can read and write meanwhile. It is opened like any store, with the engine that wrote it.
   ///
   /// - Parameters:
-  ///   - path: where no file of a store is; its folder must exist.
-  ///   - encryption: with which key, where not with the store's own. LMDB cannot encrypt.
-  ///   - progress: called every few megabytes on this thread; false stops the copy, and so does cancelling the task.
+  ///   - path: the new file, which must not exist; its folder must.
+  ///   - encryption: the copy's key, if not the store's own. LMDB cannot encrypt.
+  ///   - progress: called every few megabytes on this thread. Returning false stops the copy, as does cancelling the task.
   ///
-  /// Blocks the thread for as long as reading the data and writing it once takes; for a large store, open it in a task of its own
-  /// (`Store(store.configuration)`). After an error there is nothing at `path`. `.fileExists`, `.alreadyInWrite` in a write of this store,
-  /// `.cancelled`, `.unsupported` in memory, `.corrupt`, `.permissionDenied`, `.outOfDiskSpace`, `.io`.
+  /// Blocks the thread while it reads the data and writes it once; for a large store, call it in a separate task with its own store
+  /// (`Store(store.configuration)`). After an error there is nothing at `path`. Throws `.fileExists`, `.alreadyInWrite` in a write
+  /// of this store, `.cancelled`, `.unsupported` in memory, `.corrupt`, `.permissionDenied`, `.outOfDiskSpace`, `.io`.
   public func writeCopy(
     to path: String, encryption: CopyEncryption = .unchanged, progress: (CopyProgress) -> Bool = { _ in true }
   ) throws(StoreError) {
@@ -38,7 +38,7 @@ extension Store {
     }
   }
 
-  /// As `writeCopy(to:encryption:progress:)` for a path.
+  /// Writes a copy to a file URL; see `writeCopy(to:encryption:progress:)` for a path.
   public func writeCopy(
     to url: URL, encryption: CopyEncryption = .unchanged, progress: (CopyProgress) -> Bool = { _ in true }
   ) throws(StoreError) {

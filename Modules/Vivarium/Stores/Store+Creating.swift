@@ -4,19 +4,19 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Makes an object from values by name, for data that comes as dictionaries: JSON, property lists, other tools.
+  /// Creates an object from values by name, for data that comes as dictionaries: JSON, property lists, other tools.
   ///
   /// ```swift
   /// try store.create(Person.self, value: ["name": "Jane", "dogs": [["name": "Rex"]]])
   /// ```
   ///
-  /// Values are Swift values of the property's type or what becomes one without loss (see `setValue(_:forKey:)`), nested
-  /// dictionaries or objects for links, arrays of these for lists. `nil` and `NSNull` are null. A property that is not named
-  /// has its default; without one `.missingValue` names type and property.
+  /// Values are Swift values of the property's type or convert to it without loss (see `setValue(_:forKey:)`): nested dictionaries
+  /// or objects for links, arrays of these for lists. `nil` and `NSNull` are null. An omitted property has its default; without
+  /// one, `.missingValue` names type and property.
   ///
-  /// With `update`, an object that has the primary key already gets the named values and keeps the others, and so do nested
-  /// ones; only values that differ are written. `.unknownProperty`, `.typeMismatch`, and what `add` throws. When it throws,
-  /// nothing of this call stays.
+  /// With `update`, an existing object with the primary key gets the given values and keeps the others; so do nested ones. Only
+  /// values that differ are written. Throws `.unknownProperty`, `.typeMismatch`, and the errors of `add`. On an error, nothing of
+  /// this call remains.
   @discardableResult
   public func create<T: Model>(
     _ type: T.Type, value: [String: Any?], update: UpdatePolicy = .error
@@ -24,7 +24,7 @@ extension Store {
     if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
     let write = try openWrite(for: "Creating a \(T._$name)")
     var creation = Creation(update: update, write: write)
-    // Of plain values nothing is written before all is known to be right.
+    // If all values are plain, all are checked before anything is written.
     let isFlat = context(type).properties.allSatisfy {
       ($0.schema.isScalar && !$0.schema.isRelationship) || value[$0.schema.name] == nil
     }
@@ -34,8 +34,8 @@ extension Store {
     return live(key)
   }
 
-  /// Makes objects from JSON: of an object in it one, of an array as many. See `create(_:value:update:)`; dates are text
-  /// (ISO 8601) or seconds since the reference date, data is base64. Reads what an object encodes itself to.
+  /// Creates objects from JSON: one from an object, several from an array. See `create(_:value:update:)`. Dates are strings (ISO
+  /// 8601) or seconds since the reference date; data is base64. Also reads the encoding that objects themselves produce.
   @discardableResult
   public func create<T: Model>(
     _ type: T.Type, json: Data, update: UpdatePolicy = .error
@@ -60,7 +60,7 @@ extension Store {
     return keys.map { live($0) }
   }
 
-  /// Runs a part of a write that is undone alone when it throws.
+  /// Runs part of a write; an error undoes only that part.
   func undoneOnFailure<R>(
     _ write: RecordedTransaction, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -79,20 +79,20 @@ extension Store {
   }
 }
 
-/// What the objects of one `create` share.
+/// The state shared by all objects of one `create`.
 struct Creation {
   let update: UpdatePolicy
   let write: RecordedTransaction
-  /// Objects by the number that the document gives them: `"$id"`, for cycles and objects that are met again.
+  /// Objects by their `"$id"` in the document, for cycles and repeated objects.
   var objects: [Int64: (type: String, key: Int64)] = [:]
-  /// Objects that it made.
+  /// The objects it created.
   var made: Set<ObjectPlace> = []
-  /// What was assigned to objects that were there, and the relationships that were set in any: for observers of properties.
+  /// For observers of properties: values assigned to existing objects, and relationships set in any object.
   var assigned: [(context: ModelContext, key: Int64, ordinal: Int)] = []
   var relationships: Set<ColumnID> = []
-  /// How many objects the one that is being made is inside of.
+  /// The nesting depth of the object being created.
   var depth = 0
-  /// Data can nest deeper than a stack.
+  /// Bounds the recursion: data can nest deeper than the stack allows.
   static let depthMax = 100
 }
 
@@ -113,7 +113,7 @@ extension Store {
     }
     var (key, isNew) = (try stored(context, values, creation), false)
     if key == nil {
-      // The row first, its links afterwards: so cycles work, and the row buffer is free for those it links to.
+      // Inserts the row first and sets its links afterwards: so cycles work, and the row buffer is free for the linked objects.
       let adoption = try fill(T.self, context, values, creation.write)
       let made = try insert(adoption, context, .error, creation.write)
       (key, isNew) = (made.key, made.isNew)
@@ -132,7 +132,7 @@ extension Store {
     return key
   }
 
-  /// The object with the primary key that the values name, when it is to be updated.
+  /// The existing object with the primary key in the values, if it is to be updated.
   private func stored(
     _ context: ModelContext, _ values: [String: Any?], _ creation: Creation
   ) throws(StoreError) -> Int64? {
@@ -143,7 +143,7 @@ extension Store {
     return try storing { () throws(StorageError) in try creation.write.transaction.key(in: index, equal: [value])?.rawValue }
   }
 
-  /// The row of a new object: defaults, then what is given.
+  /// The row of a new object: its defaults, overridden by the given values.
   private func fill<T: Model>(
     _ type: T.Type, _ context: ModelContext, _ values: [String: Any?], _ write: RecordedTransaction
   ) throws(StoreError) -> Adoption {
@@ -172,7 +172,7 @@ extension Store {
 // MARK: - One property
 
 extension Store {
-  /// Gives a property of an object an untyped value.
+  /// Sets a property of an object to an untyped value.
   func assign(
     _ given: Any?, to ordinal: Int, of key: Int64, _ context: ModelContext, _ update: UpdatePolicy,
     _ write: RecordedTransaction
@@ -285,7 +285,7 @@ extension Store {
       details: ["property": property.name])
   }
 
-  /// The object that an `objectIdentifier` names: `Type-primaryKey` or `Type-key`.
+  /// The object with an `objectIdentifier`: `Type-primaryKey` or `Type-key`.
   private func key(
     of type: any Model.Type, identifier: String, _ write: RecordedTransaction
   ) throws(StoreError) -> ObjectKey? {
@@ -319,7 +319,7 @@ extension Store {
     }
   }
 
-  /// Makes a list hold these values. `keepsEqual`: not touched when it does already.
+  /// Replaces a list's elements. `keepsEqual`: does nothing if they are equal already.
   func replaceList(
     _ column: ColumnID, _ key: Int64, _ values: [Value], keepsEqual: Bool, _ write: RecordedTransaction
   ) throws(StoreError) {

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Whether there is no object of any of the store's models. O(models).
+  /// Whether the store has no object of any of its models. O(models).
   public var isEmpty: Bool {
     let reading = reading
     return configuration.models.allSatisfy { model in
@@ -12,7 +12,7 @@ extension Store {
     }
   }
 
-  /// The object with a primary key; nil when there is none. O(log n).
+  /// The object with a primary key; nil if there is none. O(log n).
   public func object<T: Model, Key: Scalar>(_ type: T.Type, forPrimaryKey key: Key) -> T? {
     let value = key.persistedValue
     let context = context(type)
@@ -20,10 +20,10 @@ extension Store {
     return found(find(context) { (reading, index) throws(StorageError) in try reading.key(in: index, equal: [value]) })
   }
 
-  /// The object with an integer primary key; nil when there is none. O(log n), no allocation but the object.
+  /// The object with an integer primary key; nil if there is none. O(log n); allocates only the object.
   @inlinable
   public func object<T: Model, Key: Scalar & FixedWidthInteger>(_ type: T.Type, forPrimaryKey key: Key) -> T? {
-    // Scalars have at most 64 bits, signed.
+    // Integer scalars have at most 64 bits, signed.
     let context = context(type)
     let found = find(Int64(truncatingIfNeeded: key), context)
     return found == 0 ? nil : T(_$handle: ModelHandle(context.raw, found, self))
@@ -31,7 +31,7 @@ extension Store {
 
   private func found<T: Model>(_ key: Int64) -> T? { key == 0 ? nil : live(key) }
 
-  /// The key of the object with an integer primary key; 0, which no object has, when there is none.
+  /// The key of the object with an integer primary key; 0, which no object has, if there is none.
   @usableFromInline func find(_ integer: Int64, _ context: ModelContext) -> Int64 {
     find(context) { (reading, index) throws(StorageError) in try reading.key(in: index, equalTo: integer) }
   }
@@ -50,21 +50,21 @@ extension Store {
     }
   }
 
-  /// The objects with these primary keys, in that order; keys without an object are left out.
+  /// The objects with these primary keys, in that order; skips keys without an object.
   public func objects<T: Model>(_ type: T.Type, forPrimaryKeys keys: some Sequence<some Scalar>) -> [T] {
     keys.compactMap { object(type, forPrimaryKey: $0) }
   }
 
-  /// Every object of a type, in the order of insertion. Live, and a description until it is read.
+  /// All objects of a type, in insertion order. Live; only a description until it is read.
   public func objects<T: Model>(_ type: T.Type, fileID: StaticString = #fileID, line: UInt = #line) -> Results<T> {
     Results(self, at: SourcePlace(fileID: fileID, line: line))
   }
 
-  /// Takes an object out of the store and out of every link and list that points to it, and with it what it alone owns
-  /// by `@Relationship(deleteRule: .cascade)`.
+  /// Deletes an object and removes it from every link and list that points to it. Also deletes what only it owns by
+  /// `@Relationship(deleteRule: .cascade)`.
   ///
-  /// `.notInWrite`, `.objectDeleted`, `.wrongStore`; `.deleteDenied` when a `.deny` relationship is not empty, and then
-  /// nothing was deleted.
+  /// Throws `.notInWrite`, `.objectDeleted`, `.wrongStore`; `.deleteDenied` if a `.deny` relationship is not empty: then nothing is
+  /// deleted.
   public func delete<T: Model>(_ object: T) throws(StoreError) {
     let write = try openWrite(for: "Deleting a \(T._$name)")
     guard let context = object.context, context.store.shared === shared else {
@@ -74,8 +74,8 @@ extension Store {
     didChangeEverything(touched)
   }
 
-  /// Deletes every object of a sequence; results, lists and inverses included. Objects that are gone already are
-  /// left out. `.wrongStore` when one is of another store or of none, and then nothing was deleted.
+  /// Deletes every object of a sequence, including results, lists and inverses. Skips deleted objects. Throws `.wrongStore` if one
+  /// is unmanaged or belongs to another store: then nothing is deleted.
   public func delete<S: Sequence>(_ objects: S) throws(StoreError) where S.Element: Model {
     let write = try openWrite(for: "Deleting \(S.Element._$name) objects")
     var keys: [Int64] = []
@@ -88,7 +88,7 @@ extension Store {
     try deleteAll(keys, in: context(S.Element.self), write)
   }
 
-  /// Deletes what the results are now, without making an object of each. `.wrongStore` for results of another store.
+  /// Deletes the present objects of the results without creating them. Throws `.wrongStore` for results of another store.
   public func delete<T: Model>(_ results: Results<T>) throws(StoreError) {
     let write = try openWrite(for: "Deleting \(T._$name) objects")
     guard results.store.shared === shared else { throw .wrongStore("The results of \(T._$name)") }
@@ -96,7 +96,7 @@ extension Store {
     try deleteAll(results.state.keys().array, in: context(T.self), write)
   }
 
-  /// Empties the store: every object of its models, whatever delete rules say.
+  /// Deletes every object of the store's models, regardless of delete rules.
   public func deleteAll() throws(StoreError) {
     let write = try openWrite(for: "Deleting everything")
     for schema in configuration.schema.objects {
@@ -116,7 +116,7 @@ extension Store {
   ) throws(StoreError) {
     if keys.isEmpty { return }
     defer { didChangeEverything() }
-    // What is lent ends with the call that changes it.
+    // Lent memory is invalid after a call that changes it.
     dropWindows()
     do throws(StorageError) {
       if try write.deletePlainly(context.table, keys) { return }
@@ -132,11 +132,11 @@ extension Store {
     }
   }
 
-  /// Returns the objects that were touched, if somebody observes properties and it `isAsked`.
+  /// Returns the touched objects if `isAsked` and properties are observed.
   private func delete(
     _ table: TableID, _ key: Int64, type: String, _ write: RecordedTransaction, isAsked: Bool = true
   ) throws(StoreError) -> Set<ObjectPlace>? {
-    // What is lent ends with the call that changes it.
+    // Lent memory is invalid after a call that changes it.
     dropWindows()
     do throws(StorageError) {
       if isAsked, observing.hasProperties {

@@ -5,11 +5,10 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Opens a store in the context of the caller: its actor, if it has one. Elsewhere nothing is delivered by itself
-  /// until an actor observes; `refresh()` does it by hand.
+  /// Opens a store in the context of the caller: its actor, if it has one. Without one, nothing is delivered automatically until an
+  /// actor observes; `refresh()` delivers on request.
   ///
-  /// Creates the file when it is missing and adds what the models have more than the file. Blocks for as long as that takes;
-  /// see `open` for a way that does not.
+  /// Creates a missing file, and adds whatever the models need and the file lacks. Blocks meanwhile; `open` does not.
   public convenience init(
     _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -18,7 +17,7 @@ extension Store {
       configuration, try Store.prepare(configuration), home: isolation.map { .actor($0) } ?? .manual, place: "\(fileID):\(line)")
   }
 
-  /// Opens a store for a serial queue: it and its objects are used there, and there observers run.
+  /// Opens a store for a serial queue: the store and its objects are used there, and observers run there.
   public convenience init(
     _ configuration: Configuration, queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line
   ) throws(StoreError) {
@@ -26,14 +25,14 @@ extension Store {
     try self.init(configuration, try Store.prepare(configuration), home: .queue(queue), place: "\(fileID):\(line)")
   }
 
-  /// Opens a store for the thread of a run loop, which must run for observers to hear anything.
+  /// Opens a store for the thread of a run loop, which must run for observers to be notified.
   public convenience init(
     _ configuration: Configuration, runLoop: RunLoop, fileID: StaticString = #fileID, line: UInt = #line
   ) throws(StoreError) {
     try self.init(configuration, try Store.prepare(configuration), home: .runLoop(runLoop), place: "\(fileID):\(line)")
   }
 
-  /// Opens a store without blocking the caller: file and schema are made ready on another thread.
+  /// Opens a store without blocking the caller: another thread prepares file and schema.
   public static func open(
     _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -43,7 +42,7 @@ extension Store {
       configuration, prepared, home: isolation.map { .actor($0) } ?? .manual, place: "\(fileID):\(line)")
   }
 
-  /// As `prepare`, on a thread of the system's.
+  /// Calls `prepare` on a system thread.
   static func prepareElsewhere(
     _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation
   ) async throws(StoreError) -> PreparedStore {
@@ -57,14 +56,14 @@ extension Store {
 
   static let currentQueue = DispatchSpecificKey<ObjectIdentifier>()
 
-  /// Opens the engine and brings the file's schema up to the models'. Every fault, of the models and against the
-  /// file, is in the one error.
+  /// Opens the engine and brings the file's schema up to the models'. One error lists every fault, of the models and against the
+  /// file.
   static func prepare(
     _ configuration: Configuration, progress: (@Sendable (MigrationProgress) -> Void)? = nil, flag: StopFlag? = nil
   ) throws(StoreError) -> PreparedStore {
     let schema = configuration.schema
     let faults = configuration.models.compactMap(superclassFault)
-    // Faulty models must not make a file.
+    // Faulty models must not create a file.
     if !faults.isEmpty || !schema.faults().isEmpty {
       throw .schemaMismatch(faults + allFaults(of: schema, against: configuration))
     }
@@ -88,7 +87,7 @@ extension Store {
     }
   }
 
-  /// What fails here is tried again at the next opening.
+  /// Compacts the file if the configuration asks for it. On an error, the next opening tries again.
   private static func compactIfWanted(_ engine: any StorageEngine, _ configuration: Configuration) {
     guard let isWanted = configuration.compactsWhenOpened, let space = engine.powers.space,
       let statistics = try? engine.statistics(), isWanted(statistics.fileBytes, statistics.liveBytes)
@@ -96,7 +95,7 @@ extension Store {
     _ = try? space.reclaimSpace(configuration.writeTimeout.map { .after($0) } ?? .never)
   }
 
-  /// The models' faults, with the file's if there is one.
+  /// The models' faults, and those against the file if it exists.
   private static func allFaults(of schema: Schema, against configuration: Configuration) -> [SchemaFault] {
     guard configuration.backend.isPresent(), let engine = try? configuration.backend.open(configuration.options),
       let read = try? engine.beginRead()
@@ -110,16 +109,16 @@ extension Store {
     }
   }
 
-  /// A superclass has state and initialisers that no store knows, and on Darwin may not even be Swift's. A macro sees
-  /// only names and cannot tell it from a protocol.
+  /// The fault of a model with a superclass, whose state and initialisers no store knows; on Darwin it may not even be a Swift
+  /// class. A macro sees only names and cannot distinguish it from a protocol.
   private static func superclassFault(_ model: any SchemaDescribing.Type) -> SchemaFault? {
-    // Not a cast to `Model`, which looks through the conformances of every library in the process the first time.
+    // A cast to `Model` would, the first time, search the conformances of every library in the process.
     guard let object = model as? AnyClass, let superclass = _getSuperclass(object) else { return nil }
     return SchemaFault(
       type: model._$schema.name, property: nil, message: "inherits from '\(superclass)', and a model has no superclass")
   }
 
-  /// What is opened for reading alone has to have everything already, of this version of the schema.
+  /// Checks a file opened for reading only: it must already have everything, in this version of the schema.
   private static func checkReadable(
     _ engine: any StorageEngine, _ schema: Schema, _ configuration: Configuration
   ) throws(StoreError) {
@@ -133,14 +132,14 @@ extension Store {
   static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 }
 
-/// An engine whose file has all that the models need, and what was done for that.
+/// An engine whose file has everything the models need, and the steps that this took.
 struct PreparedStore: Sendable {
   let shared: SharedEngine
   let steps: [CatalogStep]
 }
 
 extension Catalog {
-  /// No steps when the catalog has everything already.
+  /// The catalog extended by a schema; no steps if it has everything already.
   fileprivate func extended(by schema: Schema) throws(StoreError) -> (catalog: Catalog, steps: [CatalogStep]) {
     do throws(CatalogConflict) {
       return try adopting(schema)
@@ -159,7 +158,7 @@ extension StoreError {
   }
 }
 
-/// Runs calls of the storage interface and makes their errors a store's.
+/// Runs calls of the storage interface and converts their errors to store errors.
 func storing<R>(_ body: () throws(StorageError) -> R) throws(StoreError) -> R {
   do throws(StorageError) { return try body() } catch { throw StoreError(error) }
 }

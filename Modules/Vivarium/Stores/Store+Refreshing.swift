@@ -3,16 +3,16 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// What a store-level observer hears.
+/// The notification that a store-level observer receives.
 public enum StoreNotification: Sendable, Hashable {
-  /// The store is at a newer version, by a commit of anybody.
+  /// The store is at a newer version, after a commit by any writer.
   case didChange
-  /// There is a newer version, and the store stays where it is until `refresh()`: `autorefresh` is off.
-  /// Or a newer program has migrated the file, and `refresh()` will bring nothing any more: writing throws `.newerSchema`.
+  /// There is a newer version, and the store keeps its own until `refresh()`: `autorefresh` is off. Or a newer program has migrated
+  /// the file, and `refresh()` will bring nothing newer: writing throws `.newerSchema`.
   case refreshRequired
 }
 
-/// One observation of a store. The token's `stop` may come from any thread; the block is let go on the store's context.
+/// One observation of a store. Any thread may call the token's `stop`; the block is released on the store's context.
 final class StoreObserver {
   let flag: StopFlag
   let watch: StoreWatch
@@ -24,7 +24,7 @@ final class StoreObserver {
     self.block = block
   }
 
-  /// Whether it is notified: not of what it knows.
+  /// Whether the observer must be notified; not of a version it knows already.
   func hears(_ notification: StoreNotification, of version: Version) -> Bool {
     guard flag.isActive else { return false }
     switch notification {
@@ -35,9 +35,9 @@ final class StoreObserver {
 }
 
 extension Store {
-  /// Moves to the newest version, notifies observers of all that is due, first results included, and returns whether there was
-  /// a newer one. Nothing inside a write, which reads its own version, and nothing inside an observer's block, of a single
-  /// property too: all blocks of a turn see one version.
+  /// Moves to the newest version, notifies observers of everything due, including first results, and returns whether there was a
+  /// newer version. Does nothing inside a write, which reads its own version, nor inside an observer's block, also one of a single
+  /// property: all blocks of a turn see one version.
   @discardableResult
   public func refresh() -> Bool {
     guard mayNotify, !observing.isNotifyingProperty else { return false }
@@ -50,33 +50,33 @@ extension Store {
     return !isInvalidated && snapshot.version != before
   }
 
-  /// Delivers all that is due, first results included. Nothing where nobody may be notified.
+  /// Delivers everything due, including first results. Does nothing if observers may not be notified now.
   func deliverFirstResults() {
     if mayNotify, !observing.isNotifyingProperty { deliver(.firstResults) }
   }
 
-  /// Takes a new snapshot. Notifies nobody.
+  /// Takes a new snapshot. Notifies no observer.
   func advance() throws(StoreError) {
     try follow(try storing { () throws(StorageError) in try shared.engine.beginRead() })
   }
 
-  /// Reads this snapshot from now on, and lets go of the old one unless frozen objects still read that.
+  /// Reads this snapshot from now on, and ends the old one unless frozen objects still read it.
   ///
-  /// - Parameter keepsOld: whether the old one may be kept for observers that want to see what objects were.
+  /// - Parameter keepsOld: whether the old one may be kept for observers that want old values.
   func move(to next: any ReadTransaction, keepsOld: Bool = true) {
     let old = snapshot
     let isShared = reader.isSnapshotShared
     reader.move(to: next, shared.versions.hold(next.version, label: configuration.label, place: opener))
     read(from: next)
-    // Kept for observers, it ends with its last reader.
+    // If kept for observers, the old snapshot ends with its last reader.
     if !(keepsOld && keepOld(old)), !isShared { old.end() }
     trackedReadsDidChange(since: old.version)
   }
 
-  /// Lets go of the version that is read, so that nothing of it is kept alive: results and lists are empty and
-  /// objects invalid, until `refresh()`, the next write, or the next turn after a commit. For stores that rest. Cancels an
-  /// open write. Observers with old values (`includingOldValues`) are notified of what changed meanwhile without them. Nothing
-  /// inside an observer's block, which reads the version it is notified of.
+  /// Releases the version that is read, so that the store pins nothing: results and lists are empty and objects invalid until
+  /// `refresh()`, the next write, or the next turn after a commit. For idle stores. Cancels an open write. Observers with old
+  /// values (`includingOldValues`) receive the changes made meanwhile without them. Does nothing inside an observer's block, which
+  /// reads the version it is notified of.
   public func invalidate() {
     guard !observing.isNotifying else { return }
     do throws(StoreError) { try checkContext("invalidate") } catch { return misuse(error) }
@@ -92,18 +92,18 @@ extension Store {
     observing.checkedVersion = nil
   }
 
-  /// Runs `block` on the store's context after every commit that changed the store, whoever made it; several commits
-  /// may come as one call. It says that something changed, not what.
+  /// Runs `block` on the store's context after every commit that changed the store, by any writer; several commits may cause one
+  /// call. Reports that something changed, not what.
   ///
-  /// Keep the token, and stop it in the end. Elsewhere than in the store's context nothing is observed: that is logged, and
-  /// traps in debug builds, as `Configuration.misuse` says. So it is with every `observe` that does not throw `.wrongContext`.
+  /// Keep the token, and stop it in the end. Outside the store's context nothing is observed: that is logged, and traps in debug
+  /// builds, as `Configuration.misuse` says. The same holds for every `observe` that does not throw `.wrongContext`.
   public func observe(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ block: @escaping (StoreNotification, Store) -> Void
   ) -> NotificationToken {
     if let refused = tokenElsewhere(fileID, line) { return refused }
     bind(isolation)
-    // It has no word for an error, and hears of this store's own writes in any case.
+    // This `observe` cannot throw, and its observer is notified of this store's own writes in any case.
     _ = muteness()
     if observing.hearsOfNothing, writing == nil { observing.notifiedVersion = snapshot.version }
     let (flag, watch) = (StopFlag(), StoreWatch(observing.notifiedVersion, of: shared.number))
@@ -118,14 +118,13 @@ extension Store {
     return block.end(with: token, of: self)
   }
 
-  /// A store that was opened in an actor's `init`, where there was no isolation yet, is that actor's from its first
-  /// observer on.
+  /// Binds a store opened in an actor's `init`, where there is no isolation yet, to that actor at its first observer.
   package func bind(_ isolation: isolated (any Actor)?) {
     guard case .manual = home, let isolation else { return }
     settle(in: .actor(isolation))
   }
 
-  /// A store that belonged to no context belongs to this one from now on. Called there.
+  /// Binds a store without a context to this one. Called on it.
   func settle(in context: DeliveryContext) {
     home = context
     if context.isMain { tracksReads = true }
@@ -149,7 +148,7 @@ extension Store {
     }
     defer { for resume in observing.waiters.values { resume() } }
     if configuration.autorefresh || isExpired || outdated != nil { return deliver(.none) }
-    // After `invalidate()` there is nothing to show until somebody refreshes.
+    // After `invalidate()` there is nothing to show until the next refresh.
     if !isInvalidated { deliver(.none, mayMove: false) }
     if !observing.stores.isEmpty, let newest = try? shared.engine.latestVersion(), newest > snapshot.version,
       newest != observing.announcedVersion
@@ -163,7 +162,7 @@ extension Store {
     let outer = observing.beginNotifying()
     defer { observing.notifying = outer }
     observing.stores.removeAll { !$0.flag.isActive }
-    // A copy: blocks may register and stop observers. One that an earlier block stopped does not run.
+    // Iterates over a copy: blocks may register and stop observers. An observer that an earlier block stopped is not called.
     for observer in observing.stores where observer.hears(notification, of: version) { observer.block(notification, self) }
   }
 
@@ -178,7 +177,7 @@ extension Store {
     observing.turns = .commits(subscription)
   }
 
-  /// A turn for what came while a write was open or observers were notified.
+  /// Schedules a turn for what became due while a write was open or observers were notified.
   func scheduleTurnIfBehind() {
     let isOwed = observing.missedTurn
     observing.missedTurn = false
@@ -194,7 +193,7 @@ extension Store {
 }
 
 extension Store {
-  /// Whether there is a version of which observers have not heard, and may.
+  /// Whether there is a version that observers were not notified of, and may be.
   private var isBehind: Bool {
     outdated == nil && (try? shared.engine.latestVersion()).map { $0 != observing.notifiedVersion } ?? false
   }
@@ -202,8 +201,8 @@ extension Store {
 
 /// Carries a store to a turn of its own context.
 struct ConfinedStore: @unchecked Sendable {
-  // Sound because the closures that hold one are given to `DeliveryContext.schedule` alone, which runs them on the
-  // store's own context, and only there is the store touched.
+  // Sound because closures that hold one are passed only to `DeliveryContext.schedule`, which runs them on the store's own context,
+  // and the store is touched only there.
   weak let store: Store?
 
   init(_ store: Store) { self.store = store }

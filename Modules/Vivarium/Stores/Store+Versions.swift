@@ -3,30 +3,30 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// A version of the data that somebody keeps alive by reading it.
+/// A version of the data that a reader keeps alive.
 public struct HeldVersion: Sendable, Hashable {
-  /// Which version it is.
+  /// The version.
   public var version: Version
-  /// The process that holds it, as its system numbers it.
+  /// The system's id of the process that holds it.
   public var processID: Int32
-  /// `Configuration.label` of the store that holds it; of another process's store without one, where it was opened. nil
-  /// where the holder is no store, or did not say.
+  /// `Configuration.label` of the store that holds it; for another process's store without a label, where it was opened. nil if the
+  /// holder is not a store, or gave no label.
   public var label: String?
   /// Where the store was opened, "Module/File.swift:12"; nil for other processes.
   public var place: String?
-  /// For how long; nil where the holder did not say. Of other processes by the wall clock.
+  /// How long it has been held; nil if unknown. For other processes measured by the wall clock.
   public var age: Duration?
 }
 
 extension Store {
-  /// Who holds which version, this store and other processes included, the oldest version first.
+  /// The versions held by all readers, including this store and other processes, the oldest version first.
   ///
   /// ```swift
   /// for held in try store.heldVersions() { print(held.version, held.label ?? held.place ?? "process \(held.processID)") }
   /// ```
   ///
-  /// Each is a reader that keeps the file from using space again; see `VersionPolicy` for bounds. Of SQLite files in other
-  /// processes only stores are known, up to 48 of them. A look at the whole table of readers: for people and tests.
+  /// Each holder prevents the file from reusing space; see `VersionPolicy` for bounds. For SQLite files, of other processes only
+  /// stores are known, up to 48 of them. Reads the whole table of readers, so for diagnostics and tests.
   public func heldVersions() throws(StoreError) -> [HeldVersion] {
     let statistics = try statistics()
     let own = shared.versions.all.map { entry in
@@ -34,7 +34,7 @@ extension Store {
         version: entry.version, processID: Store.processID, label: entry.label, place: entry.place,
         age: entry.since.duration(to: .now))
     }
-    // The engine knows its readers by process; of ours, those that are no store's are left over.
+    // The engine knows readers by process; subtract this process's stores to find its other readers.
     var left: [Version: Int] = [:]
     for held in own { left[held.version, default: 0] += 1 }
     var others: [HeldVersion] = []
@@ -49,24 +49,23 @@ extension Store {
     return (own + others).sorted { $0.version < $1.version }
   }
 
-  /// Bytes on disk and free in the file, the versions that are pinned, and how far the history goes back.
+  /// The file's bytes on disk and its free bytes, the pinned versions, and the extent of the history.
   public func statistics() throws(StoreError) -> StorageStatistics {
     try storing { () throws(StorageError) in try shared.engine.statistics() }
   }
 
-  /// Gives the space in the store's files that no version needs any more back to the system, and returns the bytes by which
-  /// they are smaller on the disk.
+  /// Returns space in the store's files that no version needs to the system. Returns the bytes by which the files shrank on disk.
   ///
   /// ```swift
   /// try store.delete(store.objects(Message.self))   // in a write
   /// try store.compact()
   /// ```
   ///
-  /// A file uses its free space again by itself, and an LMDB file gives back what is much by itself; this is for when the disk
-  /// should have it now. LMDB: others go on reading and writing, writers wait for milliseconds at a time. SQLite: the
-  /// file is written anew and writers wait for that. What old versions need that somebody reads stays. 0 in memory.
+  /// A file reuses its free space by itself, and an LMDB file also returns large amounts by itself; this is for returning it now.
+  /// LMDB: others continue to read and write; writers wait for milliseconds at a time. SQLite: the file is rewritten, and writers
+  /// wait for that. Space that a held version needs stays. 0 in memory.
   ///
-  /// `.alreadyInWrite`, `.readOnly`, `.writeTimeout`, `.outOfDiskSpace`, `.io`.
+  /// Throws `.alreadyInWrite`, `.readOnly`, `.writeTimeout`, `.outOfDiskSpace`, `.io`.
   @discardableResult
   public func compact() throws(StoreError) -> Int {
     try checkNotWriting(remedy: "Commit or cancel it first.")
@@ -74,19 +73,19 @@ extension Store {
     return try storing { () throws(StorageError) in try engine.reclaimSpace(writeDeadline) }
   }
 
-  /// How many writes of this process wait for others of it; for tests.
+  /// The number of this process's writes that wait for others of it; for tests.
   package var waitingWriteCount: Int { shared.writers.count }
 
-  /// How often the disk was waited for on behalf of `commitAsyncWrite`; for tests.
+  /// The number of disk syncs for `commitAsyncWrite`; for tests.
   package var syncCount: Int { shared.syncer.syncCount.load(ordering: .relaxed) }
 
-  /// Applies `VersionPolicy` to a write that is about to begin at `newest`: may log, may throw `.tooManyVersions`.
+  /// Applies `VersionPolicy` to a write that begins at `newest`. May log, may throw `.tooManyVersions`.
   func checkVersions(_ newest: Version) throws(StoreError) {
     let policy = configuration.versions
     guard policy.warningCount != nil || policy.maximumCount != nil || policy.maximumBytes != nil else { return }
     let smallest = min(policy.warningCount ?? .max, policy.maximumCount ?? .max)
-    // Other processes are in the engine's table only, which costs more to read than a small commit. What would be refused or
-    // logged is looked at afresh: the holder may have let go.
+    // Other processes are only in the engine's table, which costs more to read than a small commit. Before rejecting or logging,
+    // the table is read again: the holder may have released the version.
     var isFresh = shared.versions.isDue(every: UInt64(min(max(smallest / 4, 1), 256)))
     if isFresh { askWhoReads() }
     var (oldest, count) = liveVersions(newest)
@@ -116,7 +115,7 @@ extension Store {
     if let statistics = try? shared.engine.statistics() { shared.versions.learn(statistics, configuration.versions) }
   }
 
-  /// The oldest version that is known to be read, and how many there are from it on.
+  /// The oldest version known to be held, and the number of versions from it on.
   private func liveVersions(_ newest: Version) -> (oldest: Version, count: UInt64) {
     var oldest = min(shared.versions.oldest?.version ?? newest, newest)
     if let others = shared.versions.oldestOfOthers { oldest = min(oldest, others.version) }
@@ -143,12 +142,13 @@ extension Store {
     return "the oldest, \(version.rawValue), is held by process \(pin.processID)\(label)\(age)"
   }
 
-  /// Whether this store has been behind for longer than its policy allows, or old versions keep half of what they may.
+  /// Whether this store has been behind for longer than its policy allows, or old versions keep at least half of their allowed
+  /// space.
   var isExpired: Bool {
     guard let hold = reader.hold else { return false }
     if let limit = configuration.versions.expiresAfter, hold.age >= limit { return true }
     guard configuration.versions.maximumBytes != nil, shared.engine.kind != "memory" else { return false }
-    // Only stores that do not move by themselves ask; those of a process that does not write have to look for themselves.
+    // Only stores that do not move by themselves ask. A process that does not write must check the readers here.
     if shared.versions.isDue(every: 64) { askWhoReads() }
     return shared.versions.pressure >= .high
   }

@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// The first objects of a type whose keys are above one, in the order of insertion, for code that goes through all of
-  /// them a few at a time. Sees the open write. O(log n + limit).
+  /// The first objects of a type with keys above one, in insertion order, for iterating over all of them in portions. Sees the open
+  /// write. O(log n + limit).
   package func objects<T: Model>(_ type: T.Type, above key: Int64, limit: Int) -> [T] {
     let context = context(type)
     guard key < Int64.max, limit > 0 else { return [] }

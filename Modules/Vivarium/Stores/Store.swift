@@ -7,46 +7,46 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// An open store: where objects are found, written and observed.
+/// An open store: finds, writes and observes objects.
 ///
-/// A store belongs to one context (an actor, a serial queue, a thread with a run loop) and is used nowhere else; it
-/// and its objects are not `Sendable`. Its configuration and `ObjectReference`s travel. All stores of a
-/// file share one engine, so opening one for each context is cheap. It shows one version of the data until it is
-/// refreshed: at the context's next turn after a commit by anybody, at `refresh()`, and at each write.
+/// A store is confined to one context (an actor, a serial queue, a thread with a run loop); it and its objects are not `Sendable`.
+/// Its configuration and `ObjectReference`s are. All stores of a file share one engine, so opening one for each context is cheap. A
+/// store shows one version of the data until it is refreshed: at the context's next turn after a commit by any writer, at
+/// `refresh()`, and at each write.
 ///
-/// What it reads is its `StoreReader`'s, what it writes its `StoreWriter`'s; the store itself does with both what touches more than
-/// one of them: it moves on, notifies observers, and runs what its caller handed over.
+/// `StoreReader` has the state for reading, `StoreWriter` that for writing. The store itself does what involves both: it moves to
+/// another version, notifies observers, and runs the caller's closures.
 public final class Store {
-  /// What a store is opened with.
+  /// The configuration of a store.
   public typealias Configuration = StoreConfiguration
 
-  /// What it was opened with. Changing a copy changes nothing here.
+  /// The configuration it was opened with. Changing a copy has no effect.
   public let configuration: Configuration
-  /// What opening this store added to the file, or dropped from it, so that it holds the models: types, properties,
-  /// indexes. Empty when the file had it all.
+  /// The types, properties and indexes that opening this store added to the file or dropped from it, to match the models. Empty if
+  /// the file matched.
   public let schemaChanges: [CatalogStep]
   let shared: SharedEngine
-  /// Where observers run. An actor's `init` has no isolation yet, so `.manual` may become an actor later.
+  /// The context where observers run. An actor's `init` has no isolation yet, so `.manual` may become an actor later.
   var home: DeliveryContext
-  /// Whether a read elsewhere than in its context was logged.
+  /// Whether a read outside its context was logged.
   let saidReadElsewhere = Atomic(false)
-  /// Tells this store's commits apart from others'.
+  /// Distinguishes this store's commits from others'.
   let origin = StoreOrigin.next()
 
-  /// What a layer above does for the file while this store is open, see `StoreCompanion`.
+  /// The object that a layer above keeps while this store is open; see `StoreCompanion`.
   package private(set) var attachment: (any AnyObject & Sendable)?
 
-  /// Where in the program it was opened.
+  /// The source line that opened it.
   let opener: String
-  // Proof for both: a store is in one context at a time, and no access to them spans a call that looks at the store.
+  // Proof for both: a store is used in one context at a time, and no access to them spans a call that accesses the store.
   @exclusivity(unchecked) var reader: StoreReader
   @exclusivity(unchecked) var writer = StoreWriter()
-  /// How often an observed property was read to be compared, beside those that were set; for tests.
+  /// The number of reads of observed properties for comparison, other than those that were set; for tests.
   package var propertyCheckCount = 0
-  /// How often an observed path was followed; for tests.
+  /// The number of times an observed path was followed; for tests.
   package var pathReadCount = 0
 
-  /// Who observes it, and up to which version they were notified.
+  /// The store's observers, and the version they were notified of.
   var observing: StoreObservers
 
   convenience init(
@@ -71,7 +71,7 @@ public final class Store {
       if let first { return first }
       return try shared.engine.beginRead()
     }
-    // A newer program may have migrated the file since it was looked at.
+    // A newer program may have migrated the file since it was checked.
     if let refusal = configuration.refusal(of: snapshot.catalog) {
       snapshot.end()
       throw refusal
@@ -101,13 +101,13 @@ public final class Store {
 // MARK: - Moving
 
 extension Store {
-  /// Reads from another transaction from now on: everything that was read before may differ.
+  /// Reads from another transaction from now on: every value read before may differ.
   func read(from transaction: any StorageReading) {
     if !reader.walks.isEmpty { finishWalks() }
     reader.read(from: transaction)
   }
 
-  /// Makes derived properties right within an open write.
+  /// Computes pending derived properties within an open write.
   func settleDerived() {
     guard let writing, writing.hasUnderived else { return }
     dropWindows()
@@ -117,7 +117,7 @@ extension Store {
 
   func dropWindows() { reader.dropWindows() }
 
-  /// After a call that changed a value of the type, or with `membership` which objects there are.
+  /// Call after changing a value of the type, or with `membership` after adding or removing objects of it.
   func didChange(_ context: ModelContext, membership: Bool = false) {
     reader.didChange(context)
     if membership {
@@ -126,8 +126,8 @@ extension Store {
     }
   }
 
-  /// After a call that may have changed other types too: a delete takes its object out of links.
-  /// - Parameter touched: the objects that may be different; nil: any.
+  /// Call after a change that may affect other types too: a delete removes its object from links.
+  /// - Parameter touched: the objects that may have changed; nil: any.
   func didChangeEverything(_ touched: Set<ObjectPlace>? = nil) {
     dropWindows()
     reader.everythingChanged()
@@ -135,13 +135,13 @@ extension Store {
     allTrackedReadsDidChange()
   }
 
-  /// A read of an object that is gone: another thread or process may have deleted it, so it is never more than logged.
+  /// Reports a read of a deleted object. Only logged, because another thread or process may have deleted it.
   func readOfNothing(_ error: StoreError) {
     if configuration.misuse != .ignore { StoreLog.warning("\(error)") }
   }
 
-  /// What cannot be thrown where it happened: mistakes of the program go by `MisusePolicy`, everything else is logged.
-  /// - Parameter place: the line of the program that asked for it, where that is known.
+  /// Reports an error that cannot be thrown where it occurred: misuse as `MisusePolicy` says; everything else is logged.
+  /// - Parameter place: the source line that caused it, if known.
   func misuse(_ error: StoreError, at place: SourcePlace? = nil) {
     guard error.isMistakeOfProgram else { return readOfNothing(error) }
     if configuration.misuse == .ignore { return }
@@ -152,7 +152,7 @@ extension Store {
 }
 
 extension StoreError {
-  /// Whether it comes about only where the program is wrong, whatever the data, other threads and other processes do.
+  /// Whether the error occurs only if the program is wrong, whatever the data, other threads and other processes do.
   fileprivate var isMistakeOfProgram: Bool {
     switch code {
     case .notInWrite, .alreadyInWrite, .wrongContext, .readOnlyOperation, .writeInObserver, .invalidQuery, .unknownProperty, .unknownType,

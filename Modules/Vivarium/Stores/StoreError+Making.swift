@@ -82,7 +82,7 @@ extension StoreError {
 }
 
 extension StoreError {
-  /// An engine's error as people see it. Codes keep their names.
+  /// An engine's error as a store error. Codes keep their names.
   init(_ error: StorageError) {
     self.init(
       Code(rawValue: error.code.rawValue), error.message, remedy: error.remedy.isEmpty ? nil : error.remedy,
@@ -93,7 +93,7 @@ extension StoreError {
     self = error.code == .objectDeleted ? .objectDeleted(type: type, key: key) : StoreError(error)
   }
 
-  /// With names for what an index refused.
+  /// A store error that names the properties of a violated index.
   init(_ error: StorageError, in catalog: Catalog, type: String, key: Int64? = nil, value: Value? = nil) {
     guard error.code == .uniqueViolation, let entry = catalog[type],
       let index = entry.indexes.first(where: { $0.id == error.index })

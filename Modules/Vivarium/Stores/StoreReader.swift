@@ -2,48 +2,48 @@ import QueryEngine
 import StorageInterface
 import StoreValues
 
-/// What a store reads, and what it made to read it. Confined like its store, which owns it.
+/// The state with which a store reads. Confined like its store, which owns it.
 ///
-/// Its methods change it and contexts, and call nothing that looks at the store: an access to it never spans another.
+/// Its methods change only it and contexts, and call nothing that accesses the store, so no access to it spans another.
 struct StoreReader {
-  /// Why nothing newer can be read any more: a newer program has migrated the file. The store stays where it is, for good.
+  /// Why no newer version can be read: a newer program has migrated the file. The store keeps its version for good.
   enum Outdated {
     case found(StoreError)
-    /// The store's observers have heard of it.
+    /// The store's observers have been notified.
     case notified(StoreError)
 
     var error: StoreError { switch self { case .found(let error), .notified(let error): error } }
   }
 
-  // One version to read, and the write that is open on top of it.
+  // The version to read, and the open write on top of it.
   private(set) var snapshot: any ReadTransaction
-  /// The snapshot's line in the list of held versions; nil while none is held.
+  /// The snapshot's entry in the list of held versions; nil while none is held.
   var hold: VersionHold?
   private(set) var outdated: Outdated?
-  /// The write while there is one, else the snapshot; and its windows, if its engine has them.
+  /// The open write if there is one, otherwise the snapshot; and its windows, if the engine lends them.
   private(set) var reading: any StorageReading
   private(set) var windowed: (any WindowedReading)?
-  /// What frozen objects of this version read.
+  /// The version that frozen objects read.
   weak var sharedVersion: SharedVersion?
 
-  /// Walks over long collections that somebody may still take steps of.
+  /// Unfinished walks over long collections.
   var walks: [WeakWalk] = []
 
-  /// Of the types that were used so far.
+  /// The contexts of the types used so far.
   private var contexts: [(type: ObjectIdentifier, context: ModelContext)] = []
   fileprivate var lastContext: (type: ObjectIdentifier, context: ModelContext)?
-  /// Whether any window is open; spares a bulk load the closing of none.
+  /// Whether any window is open; spares bulk loads from closing none.
   var hasWindows = false
-  /// Grows whenever anything that is read may have changed.
+  /// Increases whenever anything that is read may have changed.
   private(set) var tick: UInt64 = 0
 
-  /// What was committed before the version that is read.
+  /// The commits before the version that is read.
   private var trail = CommitTrail()
 
-  /// Queries that were bound lately, and how many ever were.
+  /// Recently bound queries, and how many were ever bound.
   var latelyBound: [BoundQuery] = []
   var boundCount = 0
-  /// How many queries were run, and how often it was asked where one object stands in an order; for tests.
+  /// The number of queries run, and of lookups of an object's position in an order; for tests.
   var evaluationCount = 0
   var placesRead = 0
 
@@ -53,32 +53,32 @@ struct StoreReader {
     windowed = snapshot.powers.windows
   }
 
-  /// Frozen objects read the snapshot too, through one lock: it ends with the last of its readers, not when the store moves on.
+  /// Whether frozen objects share the snapshot, behind one lock: then it ends with its last reader, not when the store moves on.
   var isSnapshotShared: Bool { snapshot is SharedVersion }
 
-  /// Another snapshot to read while no write is open; what is read stays for now. `listed` lists who held none.
+  /// Changes the snapshot to read while no write is open; `reading` stays for now. `listed` lists the store if it held no version.
   mutating func move(to next: any ReadTransaction, _ listed: @autoclosure () -> VersionHold) {
     snapshot = next
     if let hold { hold.move(to: next.version) } else { hold = listed() }
   }
 
-  /// Nothing newer can be read any more.
+  /// Records that no newer version can be read.
   mutating func end(_ error: StoreError) { if outdated == nil { outdated = .found(error) } }
 
-  /// Whether observers of the store have yet to hear of that. From now on they count as notified.
+  /// Whether observers of the store must still be notified of that. Marks them as notified.
   mutating func notifiesOutdated() -> Bool {
     guard case .found(let error)? = outdated else { return false }
     outdated = .notified(error)
     return true
   }
 
-  /// The commits after a version, up to the snapshot's; nil where they are too many, or not known.
+  /// The commits after a version, up to the snapshot's; nil if they are too many or unknown.
   mutating func commits(after version: Version) -> ArraySlice<CommitRecord>? { trail.commits(after: version, to: snapshot) }
 
-  /// The same version, read through the one that frozen objects have too.
+  /// Reads the same version through the transaction that frozen objects share.
   mutating func share(_ made: SharedVersion) { snapshot = made }
 
-  /// Reads from another transaction from now on: everything that was read before may differ.
+  /// Reads from another transaction from now on: every value read before may differ.
   mutating func read(from transaction: any StorageReading) {
     dropWindows()
     reading = transaction
@@ -100,7 +100,7 @@ struct StoreReader {
     }
   }
 
-  /// After a call that changed a value of the type.
+  /// Call after changing a value of the type.
   mutating func didChange(_ context: ModelContext) {
     dropWindows()
     tick &+= 1
@@ -118,7 +118,7 @@ extension StoreReader {
 }
 
 extension Store {
-  /// The context of a type. Types that are not in the store have one without a table.
+  /// The context of a type. A type that the store does not have gets one without a table.
   @usableFromInline func context<T: Model>(_ type: T.Type) -> ModelContext {
     let id = ObjectIdentifier(type)
     if let last = reader.lastContext, last.type == id { return last.context }
@@ -135,7 +135,7 @@ extension Store {
     return context
   }
 
-  /// The object with a key, not looked up.
+  /// The object with a key, which is not looked up.
   func live<T: Model>(_ key: Int64) -> T { T(_$handle: ModelHandle(context(T.self).raw, key, self)) }
 }
 
@@ -153,9 +153,9 @@ extension Store {
   }
   var tick: UInt64 { reader.tick }
   var allContexts: some Collection<ModelContext> { reader.allContexts }
-  /// Whether `invalidate()` was called and nothing was read anew since.
+  /// Whether `invalidate()` was called and no version has been read since.
   var isInvalidated: Bool { reader.hold == nil }
-  /// Why nothing newer can be read any more; nil while it can.
+  /// Why no newer version can be read; nil while one can.
   package var outdated: StoreError? { reader.outdated?.error }
 
   package var boundCount: Int { reader.boundCount }
