@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A write that was asked for and has not happened yet, or happens now.
+/// An asynchronous write that waits to begin, or runs.
 ///
 /// Dropping it changes nothing. Safe from any thread.
 public final class AsyncWrite: Sendable {
@@ -15,7 +15,7 @@ public final class AsyncWrite: Sendable {
 
   init() {}
 
-  /// Gives the write up. Returns true when it had not begun: then it never will. One that runs is told so
+  /// Cancels the write. Returns true if it had not begun: then it never will. A running write is notified
   /// (`Store.checkCancellation()`) and undone when its body returns. Idempotent.
   @discardableResult
   public func cancel() -> Bool {
@@ -34,7 +34,7 @@ public final class AsyncWrite: Sendable {
     return wasWaiting
   }
 
-  /// Sets what is done when it is cancelled before it begins. False: it was already.
+  /// Sets the action for a cancellation before the write begins. False if it was cancelled already.
   func whenCancelled(_ action: @escaping @Sendable () -> Void) -> Bool {
     phase.withLock { phase in
       guard case .waiting = phase else { return false }
@@ -50,7 +50,7 @@ public final class AsyncWrite: Sendable {
     }
   }
 
-  /// Takes the right to run and to report. False: it was cancelled, and that was reported.
+  /// Claims the right to run and to report. False if the write was cancelled, which was reported.
   func begin() -> Bool {
     phase.withLock { phase in
       guard case .waiting = phase else { return false }

@@ -2,23 +2,23 @@ import Dispatch
 import StorageInterface
 import Synchronization
 
-/// Makes commits durable behind the back of whoever committed: one sync of the disk for all that wait.
+/// Makes commits durable in the background, with one disk sync for all that wait.
 final class CommitSyncer: Sendable {
   typealias Completion = @Sendable (StoreError?) -> Void
 
   private let engine: any StorageEngine
   private let queue = DispatchQueue(label: "vivarium.sync", qos: .userInitiated)
   private let waiting = Mutex<[Completion]>([])
-  /// How often the disk was synced. For tests.
+  /// The number of disk syncs; for tests.
   let syncCount = Atomic(0)
 
   init(_ engine: any StorageEngine) { self.engine = engine }
 
-  /// Whether the engine can sync after the commit.
+  /// Whether the engine can sync separately from the commit.
   var isPossible: Bool { engine.powers.syncing != nil }
 
-  /// Calls `completion`, on a thread of its own, once every commit that returned before is durable. With
-  /// `allowGrouping` requests that come while the disk works are served by one sync.
+  /// Calls `completion` on the sync queue once every earlier commit is durable. With `allowGrouping`, one sync serves the requests
+  /// that arrive while the disk is busy.
   func sync(allowGrouping: Bool, _ completion: @escaping Completion) {
     guard let engine = engine.powers.syncing else { return completion(nil) }
     if !allowGrouping {

@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension RecordedTransaction {
-  /// Makes a set hold these values. Those that stay are not touched.
+  /// Replaces the members of a set. Members that remain are not touched.
   func replaceSet(_ column: ColumnID, _ key: ObjectKey, _ values: [Value]) throws(StorageError) {
     let kept = Set(values)
     for member in try transaction.values(column, key, 0..<Int.max) where !kept.contains(member) {
@@ -12,7 +12,7 @@ extension RecordedTransaction {
     for value in values { try insert(member: value, into: column, key) }
   }
 
-  /// Makes a map hold these entries. Those that stay are not touched.
+  /// Replaces the entries of a map. Entries that remain are not touched.
   func replaceMap(_ column: ColumnID, _ key: ObjectKey, _ entries: [ValueMap.Entry]) throws(StorageError) {
     let kept = Set(entries.map { MapKey($0.key) })
     for entry in try transaction.entries(column, key, 0..<Int.max) where !kept.contains(MapKey(entry.key)) {

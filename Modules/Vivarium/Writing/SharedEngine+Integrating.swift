@@ -5,10 +5,11 @@ import StorageInterface
 import Synchronization
 
 extension SharedEngine {
-  /// Runs `body` in a write of what other replicas did, on the worker, after all writes that were asked for before. It is reported like
-  /// any other commit; one that changed no object (a cursor moved, say) is reported to nobody. When `body` throws, nothing was written.
+  /// Runs `body` in a write that integrates changes of other replicas, on the worker, after all writes requested before. Observers
+  /// are notified as of any commit, but not if no object changed (when a cursor moved, for example). If `body` throws, nothing is
+  /// written.
   ///
-  /// Delete rules are off: see `RecordedTransaction`. `done` is called once, on any thread.
+  /// Delete rules do not apply: see `RecordedTransaction`. `done` is called once, on any thread.
   func integrate<R: Sendable>(
     author: String?, durability: Durability, deadline: Deadline, companion: (any CommitCompanion)?,
     _ body: @escaping @Sendable (RecordedTransaction) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
@@ -44,10 +45,10 @@ extension SharedEngine {
 }
 
 extension Store {
-  /// Writes what other replicas did: see `SharedEngine.integrate`. The store itself moves on when it refreshes, like every other
-  /// of the file.
+  /// Writes changes of other replicas: see `SharedEngine.integrate`. Like every store of the file, this one moves on when it
+  /// refreshes.
   ///
-  /// - Parameter author: who wrote it, if that was one alone.
+  /// - Parameter author: the author, if there was only one.
   package func integrate<R: Sendable>(
     author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (RecordedTransaction) throws -> R

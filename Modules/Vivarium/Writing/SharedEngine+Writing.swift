@@ -3,8 +3,8 @@ import Notifications
 import StorageInterface
 
 extension SharedEngine {
-  /// Runs `body` in a write on the worker, with a store of its own, after all that were asked for before. `done` is
-  /// called once, on any thread. The deadline counts from now.
+  /// Runs `body` in a write on the worker, with a store of its own, after all writes requested before. `done` is called once, on
+  /// any thread. The deadline counts from now.
   func enqueue<R: Sendable>(
     _ request: AsyncWrite, _ configuration: StoreConfiguration, withoutNotifying tokens: [NotificationToken],
     author: String?, durability: Durability?, place: String,
@@ -20,13 +20,13 @@ extension SharedEngine {
     writers.onWorker { [self] in
       defer { writers.leave(turn) }
       guard request.isWaiting else { return }
-      // The store is gone when the outcome is reported: whoever hears of it finds nothing held.
+      // The store is released before the outcome is reported, so that it no longer holds a version.
       let outcome = run(request, turn, deadline, configuration, withoutNotifying: tokens, author, durability, place, body)
       if let outcome { done(outcome) }
     }
   }
 
-  /// Writes on the worker; nil where the request was cancelled, which was reported then.
+  /// Writes on the worker; nil if the request was cancelled, which was reported then.
   private func run<R: Sendable>(
     _ request: AsyncWrite, _ turn: WriterQueue.Waiter, _ deadline: Deadline, _ configuration: StoreConfiguration,
     withoutNotifying tokens: [NotificationToken], _ author: String?, _ durability: Durability?, _ place: String,
@@ -57,7 +57,7 @@ extension SharedEngine {
     }
   }
 
-  /// As `enqueue`, for a task: cancelling it cancels the write.
+  /// Calls `enqueue` for a task: cancelling the task cancels the write.
   func perform<R: Sendable>(
     _ configuration: StoreConfiguration, withoutNotifying tokens: [NotificationToken] = [], author: String?,
     durability: Durability?, place: String, isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Store) throws -> R

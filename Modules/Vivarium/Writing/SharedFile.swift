@@ -3,14 +3,15 @@ import Dispatch
 import Notifications
 import StorageInterface
 
-/// The file of a store without its objects: for a layer above that keeps books beside them, on threads of its own. Keeps the file open.
+/// The file of a store without its objects, for a layer above that keeps its own data beside them, on its own threads. Keeps the
+/// file open.
 package struct SharedFile: Sendable {
   private static let queue = DispatchQueue(label: "vivarium.books")
 
   private let shared: SharedEngine
   private let companion: (any CommitCompanion)?
   private let writeTimeout: Duration?
-  /// Where it is; nil of a store in memory, which no other process can have.
+  /// The path; nil for a store in memory, which no other process can open.
   package let path: String?
 
   fileprivate init(_ store: Store) {
@@ -21,7 +22,7 @@ package struct SharedFile: Sendable {
     path = backend.isFile ? backend.location : nil
   }
 
-  /// Of one open file of this process: two stores of one file have the same.
+  /// The number of the open file in this process: the same for all its stores.
   package var number: UInt64 { shared.number }
 
   /// Reads the newest version.
@@ -31,7 +32,7 @@ package struct SharedFile: Sendable {
     return try body(snapshot)
   }
 
-  /// Writes what other replicas did: see `SharedEngine.integrate`. Survives a power cut when it returns.
+  /// Writes changes of other replicas: see `SharedEngine.integrate`. Durable when it returns.
   package func integrate<R: Sendable>(
     author: String? = nil, _ body: @escaping @Sendable (RecordedTransaction) throws -> R
   ) async throws -> R {
@@ -44,7 +45,7 @@ package struct SharedFile: Sendable {
     return try result.get()
   }
 
-  /// Returns when everything that was committed before survives a power cut.
+  /// Returns when all earlier commits are durable.
   package func makeDurable() async throws {
     let error = await withCheckedContinuation { continuation in
       shared.syncer.sync(allowGrouping: true) { continuation.resume(returning: $0) }
@@ -52,7 +53,7 @@ package struct SharedFile: Sendable {
     if let error { throw error }
   }
 
-  /// Calls after each commit, of whichever process; several in one call where they come faster.
+  /// Calls `body` after each commit, by any process; several commits in quick succession may cause one call.
   package func onCommit(_ body: @escaping @Sendable () -> Void) throws -> CommitSubscription {
     do throws(StorageError) { return try shared.notifier.subscribe(.queue(SharedFile.queue), body) } catch { throw StoreError(error) }
   }
@@ -63,10 +64,9 @@ extension Store {
   package var file: SharedFile { SharedFile(self) }
 }
 
-/// A layer above that does something for a file for as long as a store of it is open for writing: a `StoreConfiguration.companion`
-/// may be one.
+/// A layer above that works on a file while a store of it is open for writing. A `StoreConfiguration.companion` may be one.
 package protocol StoreCompanion: Sendable {
-  /// Called once for each store that people open; what it gives lives as long as the store. nil where there is nothing to do. Must be
-  /// quick.
+  /// Called once for each store that the program opens. The attachment lives as long as the store; nil if there is nothing to do.
+  /// Must be quick.
   func attachment(to file: SharedFile) -> (any AnyObject & Sendable)?
 }

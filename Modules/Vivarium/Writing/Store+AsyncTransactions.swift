@@ -3,8 +3,8 @@ import Notifications
 import StorageInterface
 
 extension Store {
-  /// Waits for the right to write without blocking, and then runs `block` on the store's own context in an open write, where
-  /// it may use the context's objects. Blocks run in the order in which they were given.
+  /// Waits for the right to write without blocking, then runs `block` on the store's own context in an open write, where it may use
+  /// the context's objects. Blocks run in the order of the calls.
   ///
   /// ```swift
   /// store.beginAsyncWrite {
@@ -13,9 +13,10 @@ extension Store {
   /// }
   /// ```
   ///
-  /// The block ends the write: what it leaves open is undone, and so is what it began when it throws. `onError` hears what it
-  /// threw, and what kept the write from beginning: `.writeTimeout`, `.cancelled`, `.readOnly`; without it the log does. A
-  /// `beginWrite` or `write` of the same store in between goes first. `.wrongContext` when the store has no context to run the block on.
+  /// The block must end the write: if it leaves a write open or throws, that write is undone. `onError` receives what the block
+  /// threw, and errors that prevented the write: `.writeTimeout`, `.cancelled`, `.readOnly`; without `onError` they are logged. A
+  /// `beginWrite` or `write` of the same store in between goes first. Throws `.wrongContext` if the store has no context to run the
+  /// block on.
   @discardableResult
   public func beginAsyncWrite(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
@@ -35,12 +36,12 @@ extension Store {
     return request
   }
 
-  /// Commits the open write and returns when everybody can see it; the disk is waited for in the background. `onComplete`
-  /// then runs on the store's context: without an error, the commit survives a power cut. With `allowGrouping` commits that
-  /// come close together share one wait for the disk.
+  /// Commits the open write and returns when it is visible to all readers; the disk sync happens in the background. `onComplete`
+  /// then runs on the store's context: without an error, the commit survives a power cut. With `allowGrouping`, commits in quick
+  /// succession share one disk sync.
   ///
-  /// For stores whose durability is `.full`; with another, `onComplete` runs when that is reached. Throws what
-  /// `commitWrite` does.
+  /// For stores whose durability is `.full`; with another, `onComplete` runs when that durability is reached. Throws the errors of
+  /// `commitWrite`.
   public func commitAsyncWrite(
     withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, allowGrouping: Bool = false,
     isolation: isolated (any Actor)? = #isolation,
@@ -59,7 +60,7 @@ extension Store {
     shared.syncer.sync(allowGrouping: allowGrouping, report)
   }
 
-  /// Stands in line for the writes that wait, unless it does already.
+  /// Requests the right to write for the pending writes, unless it is requested already.
   func beginPendingWrites() {
     let cancelled = writer.pendingWrites.filter { !$0.request.isWaiting }
     if !cancelled.isEmpty {
@@ -67,21 +68,21 @@ extension Store {
       for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
     }
     guard let first = writer.pendingWrites.first, writing == nil else { return }
-    // One that another write took is of no use any more.
+    // A fetch whose right another write took is of no use any more.
     if let fetch = writer.fetch, shared.writers.isFetched(fetch) { return }
     let (writers, home, weak) = (shared.writers, home, ConfinedStore(self))
     writer.fetch = writers.fetch(for: origin, at: WriteSite(home, first.place), first.deadline) { fetch in
       home.schedule {
         weak.store?.turn(of: fetch)
       } otherwise: {
-        // The actor is gone, and with it all who could use the store: what waits would keep it, and each other, for ever.
+        // The actor is deallocated, and with it every user of the store: pending writes and store would retain each other for ever.
         writers.abandon(fetch)
         weak.store?.writer.pendingWrites = []
       }
     }
   }
 
-  /// The right has come, unless a write that could not wait took it.
+  /// Runs a pending write: the right has arrived, unless a write that could not wait took it.
   private func turn(of fetch: WriterQueue.Waiter) {
     guard writer.fetch == fetch else { return }
     writer.fetch = nil
@@ -109,7 +110,7 @@ extension Store {
   }
 }
 
-/// A block that waits for the right to write on its store's context.
+/// A block that waits for the right to write, to run on its store's context.
 struct PendingWrite {
   let request: AsyncWrite
   let deadline: Deadline

@@ -3,8 +3,8 @@ import Notifications
 import StorageInterface
 
 extension Store {
-  /// Runs `body` in a write on another thread, with a store of its own; the caller is suspended, not blocked. Writes run in
-  /// the order in which they were asked for. When this returns, the calling store sees what was written.
+  /// Runs `body` in a write on another thread, with a store of its own; the caller is suspended, not blocked. Writes run in the
+  /// order of the calls. When this returns, the calling store sees the changes.
   ///
   /// ```swift
   /// let count = try await store.write { store in
@@ -13,9 +13,9 @@ extension Store {
   /// }
   /// ```
   ///
-  /// `.cancelled` at once when the task is cancelled before the write begins; when it is cancelled while `body` runs,
-  /// all of it is undone. `.writeTimeout` counts from the call. `.alreadyInWrite` while a write of this store is open, which
-  /// it would have to wait for; `writeAsync` does wait.
+  /// Throws `.cancelled` at once if the task is cancelled before the write begins; if it is cancelled while `body` runs, the whole
+  /// write is undone. `.writeTimeout` counts from the call. `.alreadyInWrite` while a write of this store is open, because it would
+  /// have to wait for that; `writeAsync` does wait.
   @discardableResult
   public func write<R: Sendable>(
     withoutNotifying tokens: [NotificationToken] = [], author: String? = nil, durability: Durability? = nil,
@@ -28,8 +28,8 @@ extension Store {
     return try result.get()
   }
 
-  /// As the asynchronous `write`, for code that is not: returns at once. `onComplete` runs on the store's context, after
-  /// the store was refreshed, with the error if there was one; on the worker where there is no context.
+  /// The asynchronous `write` for synchronous code: returns at once. `onComplete` runs on the store's context, after the store was
+  /// refreshed, with the error if there was one; without a context it runs on the worker.
   ///
   /// ```swift
   /// store.writeAsync { store in try store.add(Dog(name: "Rex")) } onComplete: { error in … }
@@ -58,18 +58,18 @@ extension Store {
     return request
   }
 
-  /// Gives up a write that was asked for; see `AsyncWrite.cancel()`.
+  /// Cancels a requested write; see `AsyncWrite.cancel()`.
   @discardableResult
   public func cancelAsyncWrite(_ write: AsyncWrite) -> Bool { write.cancel() }
 
-  /// For the body of an asynchronous write that takes long: throws `.cancelled` when nobody wants it any more. The write
-  /// is undone when the body lets the error through.
+  /// For long bodies of asynchronous writes: throws `.cancelled` if the write was cancelled. The write is undone if the body passes
+  /// the error on.
   public func checkCancellation() throws(StoreError) {
     if writer.request?.isCancelled == true { throw .cancelledWrite }
   }
 
-  /// Runs a long job on another thread with a store of its own, which ends with the job: it may read, and write as often
-  /// as it likes, and holds a version no longer than it runs.
+  /// Runs a long job on another thread with a store of its own, which ends with the job: it may read, and write any number of
+  /// times, and holds a version only while it runs.
   ///
   /// ```swift
   /// let report = try await store.background { store in try makeReport(store) }
@@ -86,7 +86,7 @@ extension Store {
 }
 
 extension SharedEngine {
-  /// Runs `body` with a store of its own on a thread of the system's.
+  /// Runs `body` with a store of its own on a system thread.
   fileprivate func read<R: Sendable>(
     _ configuration: StoreConfiguration, place: String, isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (Store) throws -> R
@@ -101,8 +101,8 @@ extension SharedEngine {
 }
 
 extension StoreConfiguration {
-  /// Opens the store if need be and writes, from any code, without a store at hand. See the asynchronous `Store.write`. When this
-  /// returns, the stores that the caller's actor has of the file see what was written.
+  /// Opens the store if needed and writes, from any code, without a store at hand. See the asynchronous `Store.write`. When this
+  /// returns, the stores that the caller's actor has of the file see the changes.
   @discardableResult
   public func write<R: Sendable>(
     author: String? = nil, durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
@@ -114,7 +114,7 @@ extension StoreConfiguration {
     return try result.get()
   }
 
-  /// Opens the store if need be and reads one version on another thread.
+  /// Opens the store if needed and reads one version on another thread.
   public func read<R: Sendable>(
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (Store) throws -> R

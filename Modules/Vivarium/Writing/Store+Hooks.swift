@@ -1,8 +1,8 @@
 import StoreValues
 
 extension Store {
-  /// Runs `action` once, when the open write is committed: for what must not happen when it is not, as deleting a file that the
-  /// deleted objects named, or telling a server.
+  /// Runs `action` once, when the open write is committed. For effects that must happen only then, such as deleting a file that
+  /// deleted objects named, or notifying a server.
   ///
   /// ```swift
   /// try store.write {
@@ -12,28 +12,28 @@ extension Store {
   /// }
   /// ```
   ///
-  /// It runs where the write ran (on the worker, for an asynchronous one), before the call that commits returns, after the right to
-  /// write was given back and with the store at the new version, which it is given; of a write that changed nothing, the version
-  /// there was. Several run in the order in which they were asked for. It may read and write: that is a write of its own, with hooks
-  /// of its own. What observers hear comes in their turn, or before such a write opens.
+  /// `action` runs where the write ran (on the worker, for an asynchronous one), before the committing call returns, after the
+  /// right to write was released, with the store at the new version, which it receives; if the write changed nothing, the existing
+  /// version. Actions run in the order of the calls. They may read and write: that is a separate write with its own hooks.
+  /// Observers are notified in their turn, or before such a write opens.
   ///
-  /// A savepoint that is undone takes back what was asked for inside it. A store that is let go of with its write open calls
-  /// nothing. `.notInWrite` without a write.
+  /// Undoing a savepoint discards the actions added inside it. A store released with its write open calls none. Throws
+  /// `.notInWrite` without a write.
   public func afterCommit(_ action: @escaping (Version) -> Void) throws(StoreError) {
     try checkWriting("'afterCommit'")
     writer.hooks.add(committed: action)
   }
 
   /// Runs `action` once, when the open write is undone: by `cancelWrite()`, by an error thrown in it, or because the commit failed.
-  /// For what was prepared outside the store, as a file that was written for an object. In all else as `afterCommit`.
+  /// For what was prepared outside the store, such as a file written for an object. Otherwise like `afterCommit`.
   ///
-  /// Asked for inside a savepoint that is undone, it runs too, when the write ends, however that does.
+  /// An action added inside a savepoint that is undone also runs when the write ends, whether it commits or not.
   public func afterRollback(_ action: @escaping () -> Void) throws(StoreError) {
     try checkWriting("'afterRollback'")
     writer.hooks.add(rolledBack: action)
   }
 
-  // An observer inside the write may ask too: it does not write by that.
+  // An observer notified inside the write may call these: adding a hook does not write.
   private func checkWriting(_ what: String) throws(StoreError) {
     if writing != nil { return }
     if isReadOnly { throw .readOnlyOperation(what) }

@@ -1,22 +1,22 @@
 import StorageInterface
 
-/// What became of the edits of an open write that cannot throw where they are made: setters, and edits of collections.
+/// The rejected edits of an open write among those that cannot throw: setters, and edits of collections.
 struct RefusedEdits {
-  /// Why the first of them could not be made. The write cannot be committed any more: it would not be what was asked for.
+  /// The error of the first rejected edit. The write can no longer be committed, because it would be incomplete.
   var fault: StoreError?
-  /// The objects that an edit has added, while it may still be refused; nil outside of such an edit.
+  /// The objects that an edit has added, while it may still be rejected; nil outside of such an edit.
   var added: [AddedObject]?
 }
 
 extension Store {
-  /// An edit that cannot throw could not be made. It had no effect; the open write throws the error when it is to be committed, or
-  /// the savepoint round it when that ends. Without a write it is a mistake of the program.
+  /// Records that an edit that cannot throw was rejected. It had no effect; committing the open write throws the error, or ending
+  /// the enclosing savepoint does. Without a write it is misuse.
   func refuse(_ error: StoreError) {
     guard writing != nil else { return misuse(error) }
     if writer.edits.fault == nil { writer.edits.fault = error }
   }
 
-  /// Runs an edit that may add objects to the store on its way: when it throws, those are unmanaged again.
+  /// Runs an edit that may add objects to the store: if it throws, those are unmanaged again.
   func addingAll<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let outer = writer.edits.added
     writer.edits.added = []
@@ -34,9 +34,9 @@ extension Store {
 }
 
 extension Model {
-  /// Sets a property, or throws why that cannot be: `.uniqueViolation`, `.primaryKeyIsFixed`, `.primaryKeyExists` for a new object with
-  /// the key of another, `.objectDeleted`, `.alreadyOwned`, `.wrongStore`, `.tooLarge`, `.notInWrite`. Then nothing changed, and the
-  /// write goes on; refused by an assignment, the same would end the whole write.
+  /// Sets a property, or throws: `.uniqueViolation`, `.primaryKeyIsFixed`, `.primaryKeyExists` for a new object with the key of
+  /// another, `.objectDeleted`, `.alreadyOwned`, `.wrongStore`, `.tooLarge`, `.notInWrite`. Then nothing has changed and the write
+  /// continues; the same error in an assignment would fail the whole write.
   ///
   /// ```swift
   /// do { try user.set(\.email, to: entered) } catch StoreError.Code.uniqueViolation { show("That address is taken.") }
@@ -52,14 +52,14 @@ extension Model {
 }
 
 extension Store {
-  /// Makes edits that cannot throw, and throws why one of them was refused; then all of them are undone.
+  /// Performs edits that cannot throw. If one of them is rejected, undoes all of them and throws its error.
   func attempt(_ edit: () -> Void) throws(StoreError) {
     guard let savepoint = try beginSavepoint() else { throw .notInWrite("Setting a property") }
     edit()
     try release(savepoint)
   }
 
-  /// Edits of a collection that are made whole or not at all.
+  /// Edits a collection as a whole or not at all.
   func editWhole<R>(_ what: @autoclosure () -> String, _ body: () throws -> R) throws -> R {
     _ = try openWrite(for: what())
     return try savepoint(body)
@@ -67,8 +67,8 @@ extension Store {
 }
 
 extension LiveList where Element: PersistableElement {
-  /// Edits the list, or throws why one of the edits cannot be made; then the list and the store are as they were, and the write goes
-  /// on. Refused outside of it, the same edit would end the whole write.
+  /// Edits the list; throws if one of the edits is rejected: then the list and the store are unchanged, and the write continues.
+  /// Outside of `edit`, the same error would fail the whole write.
   ///
   /// ```swift
   /// try? post.tags.edit { try $0.append(contentsOf: tags) }
@@ -81,7 +81,7 @@ extension LiveList where Element: PersistableElement {
 }
 
 extension LiveSet where Element: PersistableElement & Hashable {
-  /// Edits the set, or throws why one of the edits cannot be made; see `LiveList.edit`.
+  /// Edits the set; throws if one of the edits is rejected; see `LiveList.edit`.
   @discardableResult
   public func edit<R>(_ body: (Self) throws -> R) throws -> R {
     guard case .store(let handle) = place else { return try body(self) }
@@ -90,7 +90,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
 }
 
 extension LiveMap where Value: PersistableElement {
-  /// Edits the map, or throws why one of the edits cannot be made; see `LiveList.edit`.
+  /// Edits the map; throws if one of the edits is rejected; see `LiveList.edit`.
   @discardableResult
   public func edit<R>(_ body: (Self) throws -> R) throws -> R {
     guard case .store(let handle) = place else { return try body(self) }

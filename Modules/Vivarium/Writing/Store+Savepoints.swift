@@ -2,8 +2,8 @@ import ChangeTracker
 import StorageInterface
 
 extension Store {
-  /// Runs `body` as a part of the open write that is undone alone: when `body` throws, everything since the savepoint is
-  /// as it was, objects created in it are invalid, the write goes on, and the same error is thrown on.
+  /// Runs `body` as a part of the open write that can be undone alone. If `body` throws, everything since the savepoint is undone,
+  /// objects created in it are invalid, the write continues, and the error is rethrown.
   ///
   /// ```swift
   /// try store.write {
@@ -11,9 +11,8 @@ extension Store {
   /// }
   /// ```
   ///
-  /// An edit in it that was refused undoes it too, and is thrown when it ends. Savepoints nest. `.notInWrite` without a write, and when
-  /// `body` ended it by itself: a body throws to undo
-  /// its part. Costs nothing but what it undoes.
+  /// A rejected edit also undoes the savepoint, and is thrown when it ends. Savepoints nest. Throws `.notInWrite` without a write,
+  /// and if `body` ended the write: a body throws to undo its part. Only undoing has a cost.
   @discardableResult
   public func savepoint<R>(_ body: () throws -> R) throws -> R {
     let write = try openWrite(for: "A savepoint")
@@ -35,13 +34,13 @@ extension Store {
     }
   }
 
-  /// A savepoint that is ended by hand, by code that cannot put its part of the write into one closure. Savepoints
-  /// end in the reverse order of their beginning.
+  /// A savepoint that is ended manually, by code that cannot put its part of the write into one closure. Savepoints end in the
+  /// reverse order of their beginning.
   package struct OpenSavepoint {
     let write: RecordedTransaction
-    /// How many hooks there were.
+    /// The number of hooks at its beginning.
     let hooks: Int
-    /// What was refused before it.
+    /// The rejected edit from before it.
     let fault: StoreError?
   }
 
@@ -53,7 +52,7 @@ extension Store {
     return OpenSavepoint(write: writing, hooks: writer.hooks.count, fault: writer.edits.fault)
   }
 
-  /// Keeps what was written since, or, where an edit of it was refused, undoes it and throws why. Nothing when the write is over.
+  /// Keeps what was written since; if an edit was rejected, undoes it and throws that error. Does nothing if the write has ended.
   package func release(_ savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
     if let fault = writer.edits.fault {
@@ -65,7 +64,7 @@ extension Store {
     try storing { () throws(StorageError) in try savepoint.write.releaseSavepoint() }
   }
 
-  /// Undoes what was written since. Nothing when the write is over.
+  /// Undoes what was written since. Does nothing if the write has ended.
   package func rollBack(to savepoint: OpenSavepoint) throws(StoreError) {
     guard writing === savepoint.write else { return }
     writer.edits.fault = savepoint.fault
@@ -73,7 +72,7 @@ extension Store {
     dropWindows()
     defer {
       didChangeEverything()
-      // As after `cancelWrite`: what was set is taken back, and no commit names it.
+      // As after `cancelWrite`: set values are restored, and no commit reports them.
       checkPropertyObservers()
     }
     try storing { () throws(StorageError) in try savepoint.write.rollbackToSavepoint() }

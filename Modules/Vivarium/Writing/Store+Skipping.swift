@@ -2,13 +2,13 @@ import ChangeTracker
 import Notifications
 import StorageInterface
 
-// A commit may leave observers out, because their interface shows already what it wrote. The notifier moves what their tokens were given
-// (`ResultNotifier.commit`); what observers keep of it by themselves, and only they can bring along, follows here: at once in the store
-// that wrote, and right before the next call in others.
+// A commit may skip observers whose interface already shows what it wrote. The notifier moves the known state of their tokens
+// (`ResultNotifier.commit`). The state that only the observers keep is updated here: at once in the store that wrote, and right
+// before the next call in others.
 
 extension Store {
-  /// Before a write of which some observers are not notified: those that have not had their first call have it, so that it shows what was
-  /// before. Waits for it as `refresh()` does; nothing where all of them have had it.
+  /// Before a write that skips some observers: makes their first call if it is due, so that it shows the state before the write.
+  /// Waits for it as `refresh()` does; does nothing if all were called already.
   func notifyFirst(_ tokens: [NotificationToken], orAll: Bool) {
     let isWaitedFor = observing.results.contains { observer in
       observer.isActive && !observer.wasNotified && (orAll || tokens.contains { observer.isOf($0) })
@@ -16,7 +16,7 @@ extension Store {
     if isWaitedFor, writing == nil { deliverFirstResults() }
   }
 
-  /// After a commit, of whose version the store reads now, and of which some observers are not notified.
+  /// After a commit that skipped some observers, whose version the store now reads.
   func followMoves(of tokens: [NotificationToken], orAll: Bool) {
     if orAll { for observer in observing.watches.values { observer.rebase(self) } }
     for token in tokens {
@@ -26,7 +26,7 @@ extension Store {
     for observer in observing.results where observer.isActive && (orAll || tokens.contains { observer.isOf($0) }) {
       if observer.keepsOldValues { (observer.movedTo, observer.oldSinceMove) = (snapshot.version, nil) }
       guard let observation = observer.observation, let follow = observer.follow else { continue }
-      // Where something waits, what is reported next says what the rows were.
+      // If a change is pending, the next report says what the rows were.
       guard !observer.wasNotified || shared.results.hasNothing(for: observation) else { continue }
       _ = observation.takeMove()
       follow(.here, self)
@@ -35,10 +35,10 @@ extension Store {
 }
 
 extension ResultObserver {
-  /// Whether it is this token's.
+  /// Whether the observer belongs to this token.
   func isOf(_ token: NotificationToken) -> Bool { observation.map { $0 === token.subject } ?? false }
 
-  /// Right before it is notified of a change: follows where commits led of which it was not notified.
+  /// Called right before a notification of a change: follows the commits that were skipped.
   func followMove(before change: ResultChange, in store: Store) {
     guard let follow, observation?.takeMove() == true else { return }
     follow(.rows(change.knownKeys), store)

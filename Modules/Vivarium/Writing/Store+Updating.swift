@@ -3,16 +3,16 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Sets a property of every object of results, as they are when the call begins, and returns how many had another value. No
-  /// object is made for it.
+  /// Sets a property of all objects of results, as they are when the call begins. Returns how many had another value. Creates no
+  /// objects.
   ///
   /// ```swift
   /// try store.write { try store.update(inbox.where { $0.isRead == false }, set: \.isRead, to: true) }
   /// ```
   ///
-  /// Observers hear of it as of setters, those of single properties once, at its end. When it throws, nothing of it stays:
-  /// `.notInWrite`, `.uniqueViolation`, `.primaryKeyIsFixed`, `.wrongStore`; `.unknownProperty` for what is no stored value,
-  /// `.typeMismatch` for what follows from others; and why the results cannot be asked.
+  /// Observers are notified as for setters, those of single properties once, at the end. On an error, none of the changes remain.
+  /// Throws `.notInWrite`, `.uniqueViolation`, `.primaryKeyIsFixed`, `.wrongStore`; `.unknownProperty` for a path that is not a
+  /// stored value, `.typeMismatch` for a derived property; and the error of the results.
   @discardableResult
   public func update<T: Model, V: Scalar>(
     _ results: Results<T>, set path: KeyPath<T, V>, to value: V
@@ -20,7 +20,7 @@ extension Store {
     try update(results, path, to: value._$elementValue(self), value)
   }
 
-  /// The same for a property that may be null.
+  /// Sets an optional property of all objects of results.
   @discardableResult
   public func update<T: Model, V: Scalar>(
     _ results: Results<T>, set path: KeyPath<T, V?>, to value: V?

@@ -7,14 +7,14 @@ extension Store {
   /// Whether a write of this store is open.
   public var isInWriteTransaction: Bool { writing != nil }
 
-  /// Opens a write from the newest version. Observers first hear of what that brings; for first results that are not there yet
-  /// it does not wait, where they come in a turn by themselves. Waits for other writers, of
-  /// other processes too, for at most `Configuration.writeTimeout`. The write may stay open over several turns of
-  /// the context; nobody else writes meanwhile.
+  /// Opens a write from the newest version. Observers are first notified of the changes up to that version; for first results that
+  /// are not ready it does not wait if they come in a turn by themselves. Waits for other writers, of other processes too, for at
+  /// most `Configuration.writeTimeout`. The write may stay open over several turns of the context, and excludes all other writers
+  /// meanwhile.
   ///
-  /// `.alreadyInWrite`, which says where it began, when one is open, also of another store of the file further up on the thread, or
-  /// where this call would wait for ever because that one can only go on where the caller stands; `.writeTimeout`,
-  /// `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
+  /// Throws `.alreadyInWrite`, naming where the open write began, if one is open in this store, or in another store of the file
+  /// further up the call stack, or if this call would deadlock because that write can only continue on the caller's context;
+  /// `.writeTimeout`, `.readOnly`, `.wrongContext`, `.readOnlyOperation`, `.tooManyVersions`.
   ///
   /// - Parameter timeout: how long to wait for other writers; nil: as the configuration says.
   public func beginWrite(
@@ -23,7 +23,7 @@ extension Store {
     try beginWrite(timeout.map { .after($0) } ?? writeDeadline, SourcePlace(fileID: fileID, line: line))
   }
 
-  /// The moment until which a write that is asked for now waits.
+  /// The deadline of a write requested now.
   var writeDeadline: Deadline { configuration.writeTimeout.map { .after($0) } ?? .never }
 
   func beginWrite(_ deadline: Deadline, _ place: any CustomStringConvertible & Sendable) throws(StoreError) {
@@ -33,13 +33,13 @@ extension Store {
     try checkNotWriting()
     deliver(.commits)
     try checkNotWriting()
-    // Not after having waited for others.
+    // Throw before waiting for other writers.
     if let outdated { throw outdated }
     let site = WriteSite(home, place)
     try openWrite(try shared.writers.right(for: origin, at: site, deadline), deadline, site)
   }
 
-  /// `.alreadyInWrite` inside a write of this store. `remedy`: what to do then.
+  /// Throws `.alreadyInWrite` inside a write of this store, with a `remedy`.
   func checkNotWriting(
     remedy: String = "Write within it, or use 'savepoint' for a part that can be undone alone."
   ) throws(StoreError) {
@@ -49,8 +49,8 @@ extension Store {
       remedy: remedy, details: ["begun": "\(writer.place)"])
   }
 
-  /// Makes a begun transaction this store's write. What was committed while the store waited is seen and reported first:
-  /// no commit is ever reported inside a write. The right is kept meanwhile, so nobody gets in between again and again.
+  /// Makes a begun transaction this store's write. First the store moves to what was committed while it waited, and reports that:
+  /// no commit is ever reported inside a write. The right is kept meanwhile, so that other writers cannot intervene repeatedly.
   func openWrite(_ begun: any WriteTransaction, _ deadline: Deadline, _ site: WriteSite) throws(StoreError) {
     var transaction = begun
     let writers = shared.writers
@@ -60,13 +60,13 @@ extension Store {
       if let kept = writers.takeBack(origin) {
         transaction = kept
         if kept.version == snapshot.version, !isInvalidated { break }
-        // It could not be reported now: then it is after the write.
+        // It could not be reported now, so it is reported after the write.
         do throws(StoreError) { try advance() } catch {
           kept.end()
           throw error
         }
       } else {
-        // An observer wrote with it.
+        // An observer used the right for its own write.
         try checkNotWriting()
         transaction = try writers.right(for: origin, at: site, deadline)
       }
@@ -84,9 +84,9 @@ extension Store {
     read(from: transaction)
   }
 
-  /// Commits the open write. Afterwards the store is at the new version, and every observer will hear of it, but those of
-  /// `tokens`: they know what the write did, and hear of everything else as ever. Those of single properties have heard it
-  /// all already.
+  /// Commits the open write. Afterwards the store is at the new version, and every observer will be notified, except those of
+  /// `tokens`: they know what the write did, and are notified of everything else as usual. Observers of single properties were
+  /// notified already.
   ///
   /// ```swift
   /// try store.beginWrite()
@@ -95,13 +95,14 @@ extension Store {
   /// try store.commitWrite(withoutNotifying: [token])
   /// ```
   ///
-  /// A write that changed nothing makes no version. When it throws, the write is over and nothing of it is visible. So it is when an
-  /// edit in it could not be made, a setter's or a collection's, which cannot throw by themselves: it throws the first one's error.
+  /// A write that changed nothing makes no version. If this throws, the write has ended and nothing of it is visible. It also
+  /// throws if an edit in the write was rejected that cannot throw itself, a setter's or a collection's: then the error of the
+  /// first one.
   ///
-  /// - Parameter silently: notifies no token of results, objects and collections of this process; observers of stores, of single
-  ///   properties, and other processes hear of it as ever.
+  /// - Parameter silently: notifies no token of results, numbers, objects and collections of this process; observers of stores, of
+  ///   single properties, and other processes are notified as usual.
   ///
-  /// `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
+  /// Throws `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
   public func commitWrite(
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
     durability: Durability? = nil
@@ -131,13 +132,13 @@ extension Store {
     case .success(nil): scheduleTurnIfBehind()
     case .success(let next?):
       committed = next.version
-      // One that cannot be had now is had at the next refresh.
+      // A snapshot that is not available now is taken at the next refresh.
       if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
       checkCommittedProperties()
       if silently || !tokens.isEmpty { followMoves(of: tokens, orAll: silently) }
       if observing.missedTurn { scheduleTurnIfBehind() }
     case .failure(let error):
-      // As after `cancelWrite`: what was set is taken back.
+      // As after `cancelWrite`: set values are restored.
       checkPropertyObservers()
       allTrackedReadsDidChange()
       scheduleTurnIfBehind()
@@ -147,7 +148,7 @@ extension Store {
     hooks.runAfterCommit(committed)
   }
 
-  /// A commit that was made, and the version it made, to be read; not a later one, which observers have not heard of.
+  /// A commit, and a snapshot of the version it made; not of a later one, which observers were not notified of.
   private struct Committed {
     let version: Version
     let snapshot: (any ReadTransaction)?
@@ -158,13 +159,13 @@ extension Store {
     _ durability: Durability
   ) throws(StorageError) -> Committed {
     let time = Store.now
-    // Tokens of other files hear nothing of this one anyway, and their versions are others.
+    // Tokens of other files are not notified of this one anyway, and their versions are unrelated.
     let observations = tokens.compactMap { $0.subject as? ResultObservation }.filter { $0.file == shared.number }
     let watches = tokens.compactMap { $0.subject as? ObjectWatch }.filter { $0.file == shared.number }
     if !observations.isEmpty || !watches.isEmpty || silently {
       shared.results.settleStarts(of: observations, watches, andOfAllOthers: silently)
     }
-    // Before anybody can hear of the commit.
+    // Before anyone can be notified of the commit.
     let version = write.transaction.version.next
     let passed = tokens.compactMap { $0.subject as? StoreWatch }.filter { $0.file == shared.number && $0.pass(version) }
     do throws(StorageError) {
@@ -190,7 +191,7 @@ extension Store {
     }
   }
 
-  /// Undoes the open write: every object is as it was, objects created in it are invalid. Nothing without one.
+  /// Undoes the open write: every object is as before, objects created in it are invalid. Does nothing without one.
   public func cancelWrite() {
     guard let write = writing else { return }
     do throws(StoreError) {
@@ -210,9 +211,9 @@ extension Store {
     beginPendingWrites()
   }
 
-  /// Runs `body` in a write, here and now, and returns what it returns. When `body` throws, everything is undone and
-  /// the same error is thrown on; when an edit in it was refused, everything is undone too, and that error is thrown. A body may commit
-  /// or cancel by itself.
+  /// Runs `body` in a write, synchronously, and returns its result. If `body` throws, everything is undone and the error is
+  /// rethrown; if an edit in it was rejected, everything is undone too, and that error is thrown. `body` may commit or cancel
+  /// itself.
   @discardableResult
   public func write<R>(
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
@@ -223,7 +224,7 @@ extension Store {
     return try finishWrite(withoutNotifying: tokens, silently: silently, author, durability, body)
   }
 
-  /// Runs `body` in the open write and ends it.
+  /// Runs `body` in the open write and ends the write.
   func finishWrite<R>(
     withoutNotifying tokens: [NotificationToken], silently: Bool = false, _ author: String?, _ durability: Durability?,
     _ body: () throws -> R
@@ -240,7 +241,7 @@ extension Store {
     }
   }
 
-  /// The open write, for a call that needs one.
+  /// The open write, for an operation that needs one.
   func openWrite(for what: @autoclosure () -> String) throws(StoreError) -> RecordedTransaction {
     try refuseInObserver(what())
     if let writing { return writing }
@@ -251,7 +252,7 @@ extension Store {
 }
 
 extension StorageError {
-  /// What a store throws whose turn to write did not come in time.
+  /// The error of a store that did not get its turn to write in time.
   static var lateForWrite: StorageError {
     StorageError(
       .writeTimeout, .statement, "Another writer held the store until the deadline.",

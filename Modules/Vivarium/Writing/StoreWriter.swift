@@ -1,37 +1,37 @@
 import ChangeTracker
 
-/// What a store writes: the open write with what waits for its end, and the writes that wait for the right to begin. Confined like
-/// its store, which owns it.
+/// The state with which a store writes: the open write with the hooks for its end, and the writes that wait for the right to begin.
+/// Confined like its store, which owns it.
 struct StoreWriter {
-  /// Whether anything can be written.
+  /// Whether the store can write.
   enum Phase {
     case idle
     case open(RecordedTransaction)
-    /// Inside `readOnly`: nothing is written and nothing newer read. With the write that was open when it began.
+    /// Inside `readOnly`: no writing and no moving to a newer version. Has the write that was open when it began.
     case readOnly(RecordedTransaction?)
   }
 
   var phase = Phase.idle
-  /// Where the open write began, or the last one.
+  /// Where the open write, or the last one, began.
   private(set) var place: any CustomStringConvertible & Sendable = "nowhere"
-  /// Grows with each write: what was made for one is told apart from what was made for another.
+  /// Increases with each write, to distinguish what was made for one from what was made for another.
   private(set) var writeNumber: UInt64 = 0
-  /// What was refused in the open write.
+  /// The rejected edits of the open write.
   var edits = RefusedEdits()
-  /// What waits for it to end.
+  /// The hooks for the end of the write.
   var hooks = WriteHooks()
 
-  /// Writes that wait for the right to begin on this store's context, in order.
+  /// Writes that wait for the right to begin, to run on this store's context, in order.
   var pendingWrites: [PendingWrite] = []
-  /// The right that the worker fetches on their behalf, until this store has its turn.
+  /// The fetch of the right by the worker on their behalf, until this store has its turn.
   var fetch: WriterQueue.Waiter?
-  /// The request that this store runs a write for, on the worker.
+  /// The request whose write this store runs on the worker.
   var request: AsyncWrite?
 
-  /// The open write, where it can be written to.
+  /// The open write, if it can be written to.
   var open: RecordedTransaction? { if case .open(let write) = phase { write } else { nil } }
 
-  /// The open write, also where it can only be read.
+  /// The open write, also if it can only be read.
   var unfinished: RecordedTransaction? {
     switch phase {
     case .idle: nil
@@ -48,7 +48,7 @@ struct StoreWriter {
     writeNumber &+= 1
   }
 
-  /// The write is to end: what was refused in it is over, and what waited for that is to be run.
+  /// Ends the write: clears its rejected edits and returns the hooks to run.
   mutating func end() -> WriteHooks {
     phase = .idle
     edits = RefusedEdits()

@@ -1,11 +1,11 @@
 import StoreValues
 
-/// What waits for the open write to end. Confined like its store.
+/// The actions to run when the open write ends. Confined like its store.
 struct WriteHooks {
   private enum Hook {
     case committed((Version) -> Void)
     case rolledBack(() -> Void)
-    /// Of a part that a savepoint has undone: however the write ends.
+    /// From a part undone by a savepoint: runs however the write ends.
     case undone(() -> Void)
   }
 
@@ -17,7 +17,7 @@ struct WriteHooks {
   mutating func add(committed action: @escaping (Version) -> Void) { hooks.append(.committed(action)) }
   mutating func add(rolledBack action: @escaping () -> Void) { hooks.append(.rolledBack(action)) }
 
-  /// What was asked for since a mark belongs to a part that is undone.
+  /// Marks the hooks added since a mark as belonging to an undone part.
   mutating func undo(from mark: Int) {
     guard mark < hooks.count else { return }
     let undone = hooks[mark...].compactMap { hook -> Hook? in
@@ -29,7 +29,7 @@ struct WriteHooks {
     hooks.replaceSubrange(mark..., with: undone)
   }
 
-  /// All there are, to be run; none are left.
+  /// Removes and returns all hooks, to be run.
   mutating func take() -> WriteHooks {
     defer { hooks = [] }
     return self

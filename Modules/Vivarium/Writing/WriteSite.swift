@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Notifications
 
-/// A line of the program.
+/// A source line of the program.
 struct SourcePlace: Sendable, CustomStringConvertible {
   let fileID: StaticString
   let line: UInt
@@ -10,17 +10,17 @@ struct SourcePlace: Sendable, CustomStringConvertible {
   var description: String { "\(fileID):\(line)" }
 }
 
-/// Where a store writes: its context, the thread and the task that asked, and the line of the program.
+/// Where a store writes: its context, the requesting thread and task, and the source line.
 ///
-/// `@unchecked` for the thread alone, as all else here is Sendable. Proof: every property is a `let`, so nothing is written
-/// once it is made; and of the thread nothing is used but its identity (`===`) and its count of references, which is atomic.
-/// It is kept so that no later thread can have its address meanwhile.
+/// `@unchecked` for the thread only; everything else here is Sendable. Proof: every property is a `let`, so nothing is written
+/// after initialization; and of the thread only its identity (`===`) and its reference count, which is atomic, are used. It is
+/// retained so that no later thread can have its address meanwhile.
 struct WriteSite: WritingSite, @unchecked Sendable {
   private let home: DeliveryContext
   private let thread = Thread.current
   private let task = withUnsafeCurrentTask { $0?.hashValue }
 
-  /// Where the write was begun.
+  /// The source line that began the write.
   let place: any CustomStringConvertible & Sendable
 
   init(_ home: DeliveryContext, _ place: any CustomStringConvertible & Sendable) { (self.home, self.place) = (home, place) }
@@ -28,13 +28,13 @@ struct WriteSite: WritingSite, @unchecked Sendable {
   func isSameThread(as other: Self) -> Bool { thread === other.thread }
   func isSameContext(as other: Self) -> Bool { home.isSame(as: other.home) }
 
-  /// `waiting` is where the caller stands.
+  /// `waiting` is the caller's site.
   func holdsUp(_ waiting: Self) -> Bool {
     if isSameContext(as: waiting) { return true }
     switch home {
     case .queue(let queue): return DispatchQueue.getSpecific(key: Store.currentQueue) == ObjectIdentifier(queue)
     case .runLoop(let loop): return loop.isCurrent
-    // Tasks change threads, and threads tasks.
+    // Tasks change threads, and threads run several tasks.
     case .manual: return isSameThread(as: waiting) && task == waiting.task
     case .actor: return false
     }
@@ -42,7 +42,7 @@ struct WriteSite: WritingSite, @unchecked Sendable {
 }
 
 extension DeliveryContext {
-  /// Whether what runs on one can never run beside what runs on the other.
+  /// Whether code on one context can never run concurrently with code on the other.
   fileprivate func isSame(as other: Self) -> Bool {
     switch (self, other) {
     case (.actor(let a), .actor(let b)): a.actor != nil && a.actor === b.actor

@@ -2,20 +2,20 @@ import Dispatch
 import StorageInterface
 import Synchronization
 
-/// The order in which the stores of one process write a file, and what they wait on for it. Any thread.
+/// The order in which the stores of one process write a file, and the means to wait for it. Any thread.
 ///
-/// What is decided, `WriterStateMachine` decides, under the one lock there is here; engine, worker and semaphores are used outside
-/// of it. Asynchronous writes wait for the worker before they stand in line at the engine. So that a synchronous write does not
-/// overtake them, they take a place in a line here when they are asked for, and so does a synchronous write that finds somebody
-/// in it. When nobody is, it goes to the engine at once, whose line is that of all processes.
+/// `WriterStateMachine` makes all decisions, under the only lock here; engine, worker and semaphores are used outside the lock.
+/// Asynchronous writes wait for the worker before they enter the engine's queue. So that a synchronous write does not overtake
+/// them, they take a place in a line here when requested, and so does a synchronous write that finds the line occupied. If the line
+/// is empty, it goes straight to the engine, whose queue is shared by all processes.
 final class WriterQueue: Sendable {
-  /// Something to block on, once: a place in line, or a fetch.
+  /// A semaphore to wait on once: for a place in line, or a fetch.
   final class Waiter: Sendable, Equatable {
     private let turn = DispatchSemaphore(value: 0)
 
     static func == (a: Waiter, b: Waiter) -> Bool { a === b }
 
-    /// Blocks until it is woken; false past the deadline.
+    /// Blocks until woken; false past the deadline.
     func wait(_ deadline: Deadline) -> Bool {
       guard let time = deadline.dispatchTime else {
         turn.wait()
@@ -27,15 +27,15 @@ final class WriterQueue: Sendable {
     fileprivate func wake() { turn.signal() }
   }
 
-  // Sound because a write transaction is bound to no thread, only to one owner at a time, and the machine gives it to
-  // the first who asks and to nobody after.
+  // Sound because a write transaction is bound to no thread, only to one owner at a time, and the machine gives it only to the
+  // first that asks.
   private struct Right: @unchecked Sendable {
     let write: any WriteTransaction
   }
 
   private let machine = Mutex(WriterStateMachine<WriteSite, Waiter, Right>())
   private let engine: any StorageEngine
-  /// Runs asynchronous writes in the order they were asked for.
+  /// Runs asynchronous writes in the order of their requests.
   private let worker = DispatchQueue(label: "vivarium.writer")
   private static let isWorker = DispatchSpecificKey<Bool>()
 
@@ -44,27 +44,27 @@ final class WriterQueue: Sendable {
     worker.setSpecific(key: WriterQueue.isWorker, value: true)
   }
 
-  /// Runs `body` on the worker, after all that was given to it before.
+  /// Runs `body` on the worker, after everything submitted before.
   func onWorker(_ body: @escaping @Sendable () -> Void) { worker.async(execute: body) }
 
   // MARK: - The line
 
-  /// How many places are taken.
+  /// The number of places in the line.
   var count: Int { machine.withLock { $0.line.count } }
 
-  /// Takes the last place. Whoever does waits in it until it is at the front, asks the engine, and leaves.
+  /// Takes the last place. Its owner waits until it is at the front, asks the engine, and leaves.
   func join() -> Waiter {
     let waiter = Waiter()
     machine.withLock { $0.join(waiter) }?.wake()
     return waiter
   }
 
-  /// Lets the next one come to the front. Idempotent.
+  /// Leaves the place, so that the next one comes to the front. Idempotent.
   func leave(_ waiter: Waiter) { machine.withLock { $0.leave(waiter) }?.wake() }
 
   // MARK: - The right
 
-  /// The right to write for a store, here and now: one that is there already, or a new one. Blocks until the deadline at most.
+  /// The right to write for a store, now: one that is already there, or a new one. Blocks until the deadline at most.
   func right(for owner: UInt64, at site: WriteSite, _ deadline: Deadline) throws(StoreError) -> any WriteTransaction {
     let patience = WriterStateMachine<WriteSite, Waiter, Right>.Patience(
       isEndless: deadline.remaining == nil, mayStand: DispatchQueue.getSpecific(key: WriterQueue.isWorker) != true)
@@ -92,26 +92,26 @@ final class WriterQueue: Sendable {
     try storing { () throws(StorageError) in try engine.beginWrite(deadline) }
   }
 
-  /// Keeps the right while the store's observers are notified, for what they write.
+  /// Keeps the right while the store's observers are notified, for writes of theirs.
   func keep(_ write: any WriteTransaction, for owner: UInt64, at site: WriteSite) {
     let right = Right(write: write)
     machine.withLock { $0.keep(right, for: owner, at: site) }
   }
 
-  /// Observers were notified; nil: one of them wrote with it.
+  /// Takes the right back after observers were notified; nil if one of them wrote with it.
   func takeBack(_ owner: UInt64) -> (any WriteTransaction)? { machine.withLock { $0.takeBack(owner) }?.write }
 
-  /// A store has opened its write.
+  /// Records that a store has opened its write.
   func opened(_ owner: UInt64, at site: WriteSite) { machine.withLock { $0.opened(owner, at: site) } }
 
-  /// Runs `body`, which ends the write of a store.
+  /// Runs `body`, which ends a store's write.
   func ending<R>(_ owner: UInt64, _ body: () -> R) -> R {
     machine.withLock { $0.willEnd(owner) }
     defer { machine.withLock { $0.ended(owner) } }
     return body()
   }
 
-  /// Runs `body` in the open write of a store.
+  /// Runs `body` in a store's open write.
   func running<R>(_ owner: UInt64, at site: WriteSite, _ body: () throws -> R) rethrows -> R {
     machine.withLock { $0.beginBody(owner, at: site) }
     defer { machine.withLock { $0.endBody(owner) } }
@@ -120,7 +120,7 @@ final class WriterQueue: Sendable {
 
   // MARK: - Fetching
 
-  /// Begins a write on the worker for a store that goes on in a turn. `arrived` is called there, once.
+  /// Begins a write on the worker for a store that continues in a turn. Calls `arrived` there, once.
   func fetch(for owner: UInt64, at site: WriteSite, _ deadline: Deadline, arrived: @escaping @Sendable (Waiter) -> Void) -> Waiter {
     let waiter = Waiter()
     machine.withLock { $0.fetch(owner, at: site, waiter) }
@@ -132,15 +132,15 @@ final class WriterQueue: Sendable {
     return waiter
   }
 
-  /// What came, for the first who takes it; nil: nothing yet, or it was taken.
+  /// The result of a fetch, for the first caller; nil if it has not arrived, or was taken.
   func take(_ waiter: Waiter) -> Result<any WriteTransaction, StoreError>? {
     machine.withLock { $0.take(waiter) }.map { taken in taken.map { $0.write } }
   }
 
-  /// Whether nobody has taken what comes, or came.
+  /// Whether the fetch's right has not been taken yet, arrived or not.
   func isFetched(_ waiter: Waiter) -> Bool { machine.withLock { $0.isFetched(waiter) } }
 
-  /// Lets go of what comes: its store will not take it.
+  /// Abandons a fetch: its store will not take the right.
   func abandon(_ waiter: Waiter) { perform(machine.withLock { $0.abandon(waiter) }) }
 
   private func perform(_ action: WriterStateMachine<WriteSite, Waiter, Right>.Action) {
@@ -153,7 +153,7 @@ final class WriterQueue: Sendable {
 }
 
 extension Deadline {
-  /// nil: no end.
+  /// nil: no deadline.
   fileprivate var dispatchTime: DispatchTime? {
     guard let remaining else { return nil }
     let (seconds, attoseconds) = remaining.components

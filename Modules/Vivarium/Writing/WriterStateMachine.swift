@@ -1,7 +1,6 @@
-/// Who of this process's stores may write a file next: decisions alone. It locks nothing, waits for nothing, begins and ends no
-/// write; `WriterQueue` has one for each open file, calls it under its lock (the only one there is), and does what a transition
-/// returns once that lock is let go of. The right to write itself is the engine's lock, which writers of other processes share; a
-/// transaction is that right.
+/// Decides which store of this process may write a file next; makes decisions only. It neither locks nor waits, and begins and ends
+/// no write: `WriterQueue` has one for each open file, calls it under its only lock, and performs the action that a transition
+/// returns after unlocking. The right to write itself is the engine's lock, which all processes share; a transaction is that right.
 ///
 /// The right, as stores of this process have it:
 ///
@@ -17,9 +16,9 @@
 ///     ending   keep, opened: the engine gave the right on already  kept, open
 ///     ending   ended, of its store                                 nobody
 ///
-/// What another store says of a right that it does not have changes nothing.
+/// Events of a store other than the one that has the right change nothing.
 ///
-/// A fetch: the worker gets the right for a store that goes on in a turn of its context.
+/// A fetch: the worker gets the right for a store that continues in a turn of its context.
 ///
 ///     phase     event                                              next      action
 ///     (none)    fetch                                              fetching
@@ -33,14 +32,14 @@
 ///     awaited   abandon                                            awaited, for that thread alone
 ///     (none)    came                                               (none)    release(right)
 ///
-/// The line of those that are to ask the engine one after the other. The first has been woken, always.
+/// The line of those that will ask the engine one after the other. The first has always been woken.
 ///
 ///     place     event                                              action
 ///     (none)    join; ask, when others stand there                 wake(waiter), if it is the first; stand(waiter)
 ///     first     leave                                              wake(the next)
 ///     behind    leave                                              wake(waiter): nothing waits in a place that was left
 struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
-  /// A store, by the number that no other of the process has.
+  /// A store's number, unique in the process.
   typealias Owner = UInt64
 
   enum Holder {
@@ -59,48 +58,48 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
     let waiter: Waiter
     let site: Site
-    /// nil: the store is gone.
+    /// nil: the store is deinitialized.
     var owner: Owner?
     var phase = Phase.fetching
   }
 
   private(set) var holder = Holder.nobody
-  /// The store whose write runs code, and where. It may be over before the code returns.
+  /// The store whose write runs code, and where. The write may end before the code returns.
   private(set) var body: (owner: Owner, site: Site)?
-  /// In the order in which they were asked for.
+  /// In the order of the requests.
   private(set) var fetches: [Fetch] = []
   private(set) var line: [Waiter] = []
 
   // MARK: - Asking
 
   enum Answer {
-    /// Here it is.
+    /// The right itself.
     case take(Right)
-    /// Block until the fetch wakes this, then take what it has, or ask again when it has nothing.
+    /// Block until the fetch wakes this, then take its right, or ask again if it has none.
     case await(Waiter)
-    /// Block until the place comes to the front, begin at the engine, leave.
+    /// Block until the place is at the front, begin at the engine, leave.
     case stand(Waiter)
-    /// Begin at the engine: its line is that of all processes.
+    /// Begin at the engine, whose queue is shared by all processes.
     case begin
     case refuse(Refusal)
   }
 
   enum Refusal {
-    /// A write is open further up on the thread, and ends after this one.
+    /// A write is open further up the call stack, and ends after this one.
     case openFurtherUp(Site)
-    /// Waiting for the open write would be waiting for oneself.
+    /// Waiting for the open write would deadlock.
     case waitsForItself(Site)
   }
 
-  /// Where whoever asks may wait.
+  /// The ways in which a caller may wait.
   struct Patience {
     /// There is no deadline.
     var isEndless = true
-    /// Not on the worker: those in line wait for it.
+    /// False on the worker: the writes in line wait for it.
     var mayStand = true
   }
 
-  /// The way to the right for a store that wants to write here and now.
+  /// Decides how a store that wants to write now gets the right.
   mutating func ask(_ owner: Owner, at site: Site, _ patience: Patience, _ waiter: @autoclosure () -> Waiter) -> Answer {
     if case .kept(let keeper, let place, let right) = holder, keeper == owner || place.isSameThread(as: site) {
       holder = .nobody
@@ -109,7 +108,7 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
     if let open = openFurtherUp(from: site) { return .refuse(.openFurtherUp(open)) }
     let holding = holderSite.flatMap { patience.isEndless && $0.holdsUp(site) ? $0 : nil }
     let isStuck = holding != nil
-    // A fetch stands before us in the engine's line, and its turn could only come after ours.
+    // The fetch is ahead of this call in the engine's queue, and its turn could only come after this call.
     while let at = fetch(for: owner, at: site) {
       guard case .arrived(let result) = fetches[at].phase else {
         if isStuck { break }
@@ -129,7 +128,7 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
     fetches.firstIndex { $0.owner == owner } ?? fetches.firstIndex { $0.site.isSameContext(as: site) }
   }
 
-  /// Where the write began that is open further up.
+  /// The site where the write further up the call stack began.
   private func openFurtherUp(from site: Site) -> Site? {
     guard case .open(let owner, let begun) = holder, let body, body.owner == owner else { return nil }
     return body.site.isSameThread(as: site) ? begun : nil
@@ -144,10 +143,10 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
   // MARK: - Holding
 
-  /// A store has the right and notifies its observers of what came before. What they write takes it.
+  /// Keeps the right of a store that notifies its observers of earlier commits. A write of theirs takes it.
   mutating func keep(_ right: Right, for owner: Owner, at site: Site) { holder = .kept(owner, site, right) }
 
-  /// Observers were notified; nil: one of them wrote with it.
+  /// Takes the right back after observers were notified; nil if one of them wrote with it.
   mutating func takeBack(_ owner: Owner) -> Right? {
     guard case .kept(owner, _, let right) = holder else { return nil }
     holder = .nobody
@@ -156,7 +155,7 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
   mutating func opened(_ owner: Owner, at site: Site) { holder = .open(owner, site) }
 
-  /// From now on the engine may give the right to the next.
+  /// From now on the engine may give the right to the next writer.
   mutating func willEnd(_ owner: Owner) {
     if case .open(owner, let site) = holder { holder = .ending(owner, site) }
   }
@@ -170,12 +169,12 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
   mutating func beginBody(_ owner: Owner, at site: Site) { body = (owner, site) }
 
-  /// Another store, of another thread too, may have run one since.
+  /// Ignored if another store, on another thread too, has begun a body since.
   mutating func endBody(_ owner: Owner) { if body?.owner == owner { body = nil } }
 
   // MARK: - Fetching
 
-  /// What to do for a fetch once the lock is let go of.
+  /// The action to perform for a fetch after unlocking.
   enum Action {
     case none
     case wake(Waiter)
@@ -194,24 +193,24 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
     return .none
   }
 
-  /// What came, for the first who takes it; nil: nothing yet, or it was taken.
+  /// The result of a fetch, for the first caller; nil if it has not arrived, or was taken.
   mutating func take(_ waiter: Waiter) -> Result<Right, StoreError>? {
     guard let at = fetches.firstIndex(where: { $0.waiter == waiter }), case .arrived(let result) = fetches[at].phase else { return nil }
     fetches.remove(at: at)
     return result
   }
 
-  /// Whether nobody has taken what comes, or came.
+  /// Whether the fetch's right has not been taken yet, arrived or not.
   func isFetched(_ waiter: Waiter) -> Bool { fetches.contains { $0.waiter == waiter } }
 
-  /// The thread that blocked goes on without it.
+  /// The waiting thread's deadline passed; it continues without the right.
   mutating func gaveUp(_ waiter: Waiter) -> Action {
     guard let at = fetches.firstIndex(where: { $0.waiter == waiter }) else { return .none }
     if case .awaited = fetches[at].phase { fetches[at].phase = .fetching }
     return fetches[at].owner == nil ? drop(at) : .none
   }
 
-  /// Its store will not take it.
+  /// The fetch's store will not take the right.
   mutating func abandon(_ waiter: Waiter) -> Action {
     guard let at = fetches.firstIndex(where: { $0.waiter == waiter }) else { return .none }
     fetches[at].owner = nil
@@ -231,13 +230,13 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
 
   // MARK: - The line
 
-  /// Takes the last place. Returns who is to be woken.
+  /// Takes the last place. Returns the waiter to wake.
   mutating func join(_ waiter: Waiter) -> Waiter? {
     line.append(waiter)
     return line.count == 1 ? waiter : nil
   }
 
-  /// Returns who is to be woken. Idempotent.
+  /// Leaves the line. Returns the waiter to wake. Idempotent.
   mutating func leave(_ waiter: Waiter) -> Waiter? {
     guard let at = line.firstIndex(of: waiter) else { return nil }
     line.remove(at: at)
@@ -245,12 +244,12 @@ struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
   }
 }
 
-/// Where a store writes, or wants to.
+/// Where a store writes, or wants to write.
 protocol WritingSite: Sendable {
-  /// Whether both are on one thread: the later one in a call that the earlier one makes.
+  /// Whether both are on one thread: the later one in a call made by the earlier one.
   func isSameThread(as other: Self) -> Bool
-  /// Whether what runs for one store can never run beside what runs for the other.
+  /// Whether code of one store can never run concurrently with code of the other.
   func isSameContext(as other: Self) -> Bool
-  /// Whether a write that was opened here can only go on where another store would block.
+  /// Whether a write opened here can only continue where the other store would block.
   func holdsUp(_ waiting: Self) -> Bool
 }
