@@ -1,21 +1,20 @@
 import StorageInterface
 import StoreValues
 
-/// A step in the life of a schema with a name of its own. It runs once on each file, in the order of the list, and the file
-/// remembers it.
+/// A named step in the evolution of a schema. Runs once on each file, in the order of the list; the file records it.
 public struct NamedMigration: Sendable {
-  /// By what the file remembers that it ran: give it another, and it runs again.
+  /// The name by which the file records that it ran. A renamed migration runs again.
   public let name: String
   let body: @Sendable (Migration) throws -> Void
 
-  /// A step with a name that no other has. When `body` throws, opening fails with `.migrationFailed` and the file is as it was.
+  /// Creates a step with a unique name. If `body` throws, opening fails with `.migrationFailed` and the file is unchanged.
   public init(_ name: String, _ body: @escaping @Sendable (Migration) throws -> Void) {
     self.name = name
     self.body = body
   }
 }
 
-/// How old files are brought to the program's models.
+/// The migrations that bring old files to the program's models.
 struct MigrationPlan: Sendable {
   var block: (@Sendable (Migration, _ oldVersion: UInt64) throws -> Void)?
   var named: [NamedMigration] = []
@@ -27,8 +26,8 @@ extension StoreConfiguration {
     set { migrationPlan = newValue }
   }
 
-  /// Called when `schemaVersion` is higher than the file's, with the file's version: brings what cannot be seen from the
-  /// models, such as how one property follows from two others.
+  /// Called with the file's version when `schemaVersion` is higher. Performs the changes that the models do not show, such as
+  /// computing one property from two others.
   ///
   /// ```swift
   /// configuration.schemaVersion = 2
@@ -41,14 +40,14 @@ extension StoreConfiguration {
   /// }
   /// ```
   ///
-  /// When it throws, the file stays as it was, and opening throws the same error.
+  /// If it throws, the file is unchanged, and opening throws the error: a `StoreError` as it is, another in `.migrationFailed`.
   public var migration: (@Sendable (Migration, _ oldVersion: UInt64) throws -> Void)? {
     get { plan.block }
     set { plan.block = newValue }
   }
 
-  /// Migrations by name, in order. Those that the file has not seen run when it is opened, after `migration`; on a new file
-  /// none runs, and all count as done.
+  /// Named migrations, in order. Those that the file has not recorded run when it is opened, after `migration`. On a new file none
+  /// runs, and all count as completed.
   public var migrations: [NamedMigration] {
     get { plan.named }
     set { plan.named = newValue }

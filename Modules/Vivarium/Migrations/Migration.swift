@@ -3,11 +3,11 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// What a migration block works with: the objects as they were, by the file's names, and as they will be, by the program's.
+/// The context of a migration block: the objects before, by the file's names, and after, by the program's.
 ///
-/// Everything happens in one transaction: the file has all of it in the end, or nothing. Confined to the block it is given to.
+/// Everything happens in one transaction: the file gets all of the changes or none. Confined to its block.
 public final class Migration {
-  /// The types as the file had them.
+  /// The types as they are in the file.
   public let oldSchema: Schema
   /// The types as the program declares them.
   public let newSchema: Schema
@@ -29,8 +29,8 @@ public final class Migration {
     newSchema = configuration.schema
   }
 
-  /// Runs `body` for every object that the file has of a type, old or new by name, in the order of insertion: as it was, and
-  /// as it will be; nil where the type or the object is gone. `.unknownType`, `.cancelled`, and what `body` throws.
+  /// Runs `body` for every object of a type, by its old or new name, in insertion order, with the old and the new object; the new
+  /// one is nil if the type or the object is deleted. Throws `.unknownType`, `.cancelled`, and what `body` throws.
   public func enumerateObjects(
     ofType name: String, _ body: (_ old: MigrationObject, _ new: MigrationObject?) throws -> Void
   ) throws {
@@ -41,7 +41,7 @@ public final class Migration {
     }
     for key in try storing({ () throws(StorageError) in try KeySnapshot(of: before.id, in: old) }).array {
       try step()
-      // The table is still there: types are emptied, never taken out.
+      // The table still exists: types are emptied, never removed.
       let isThere = try storing { () throws(StorageError) in try write.transaction.contains(before.id, ObjectKey(key)) }
       try body(
         MigrationObject(old, nil, before.id, ObjectKey(key), coverage),
@@ -49,10 +49,8 @@ public final class Migration {
     }
   }
 
-  /// Makes a new object; values that are not given are the defaults, and what has none is to be set before the migration ends. When it
-  /// throws, there is none: `.unknownType`,
-  /// `.unknownProperty`, `.typeMismatch`,
-  /// `.primaryKeyExists`, `.uniqueViolation`.
+  /// Creates a new object. Omitted values are the defaults; those without one must be set before the migration ends. Throws
+  /// `.unknownType`, `.unknownProperty`, `.typeMismatch`, `.primaryKeyExists`, `.uniqueViolation`; then no object is created.
   @discardableResult
   public func create(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> MigrationObject {
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
@@ -75,7 +73,7 @@ public final class Migration {
     }
   }
 
-  /// Deletes a new object, by its delete rules.
+  /// Deletes a new object, applying delete rules.
   public func delete(_ object: MigrationObject) throws(StoreError) {
     do throws(StorageError) {
       try write.delete(object.table, object.key)
@@ -84,7 +82,7 @@ public final class Migration {
     }
   }
 
-  /// Deletes every object of a type. Returns whether there is the type.
+  /// Deletes every object of a type. Returns whether the type exists.
   @discardableResult
   public func deleteData(forType name: String) throws(StoreError) -> Bool {
     guard let table = write.transaction.catalog[name]?.id else { return false }
@@ -94,8 +92,8 @@ public final class Migration {
     return true
   }
 
-  /// Gives a property the values that another one had. `.unknownType`, `.unknownProperty`, `.typeMismatch` where a value
-  /// cannot become one of the new property.
+  /// Copies a property's old values to another property. Throws `.unknownType`, `.unknownProperty`, `.typeMismatch` if a value
+  /// cannot be converted to the new property's type.
   public func renameProperty(onType type: String, from oldName: String, to newName: String) throws {
     guard let after = write.transaction.catalog[type], let before = old.catalog[after.id] else {
       throw StoreError.unknownType(type)
@@ -106,8 +104,8 @@ public final class Migration {
     try copy(before.column(source.id), to: after.column(target.id), isLossy: false)
   }
 
-  /// Values of one column of the old version into another of the new one, for all objects that are still there. `isLossy`:
-  /// what does not fit is left at the default, and is the program's to look after.
+  /// Copies a column of the old version to one of the new version, for all objects that still exist. `isLossy`: values that cannot
+  /// be converted leave the default, and the program must handle them.
   func copy(_ source: ColumnID, to target: ColumnID, isLossy: Bool) throws(StoreError) {
     guard let from = old.catalog[source]?.schema, let to = write.transaction.catalog[target]?.schema else { return }
     let keys = try storing { () throws(StorageError) in try KeySnapshot(of: source.table, in: old) }.array
@@ -133,7 +131,8 @@ public final class Migration {
 }
 
 extension RecordedTransaction {
-  /// Gives a property a value of another one's type. False for a null where there can be none. `.typeMismatch` where that cannot be.
+  /// Sets a property to a value of another property's type. False for a null where none is allowed. Throws `.typeMismatch` if the
+  /// value cannot be converted.
   func put(
     _ value: CopiedValue, _ from: PropertySchema, in target: ColumnID, _ to: PropertySchema, _ key: ObjectKey
   ) throws(StoreError) -> Bool {
@@ -170,7 +169,7 @@ extension RecordedTransaction {
 }
 
 extension CopiedValue {
-  /// For people.
+  /// A readable description.
   fileprivate var sample: String {
     switch self {
     case .scalar(let value): "'\(value)'"

@@ -2,15 +2,15 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// An object in a migration, known by names: as it was, to be read, or as it will be, to be read and set.
+/// An object in a migration, accessed by names: an old object, for reading, or a new one, for reading and setting.
 public struct MigrationObject {
   private let reading: any StorageReading
   private let write: RecordedTransaction?
   let table: TableID
-  /// The object's key: the same before and after.
+  /// The object's key, the same before and after.
   public let key: ObjectKey
 
-  /// Of what the migration reads of old objects and sets in new ones.
+  /// Records what the migration reads of old objects and sets in new ones.
   private let coverage: MigrationCoverage
 
   init(
@@ -26,26 +26,26 @@ public struct MigrationObject {
   /// The name of the object's type.
   public var type: String { reading.catalog[table]?.name ?? "?" }
 
-  /// A scalar or link by name; null where it is null, and for names that there are not.
+  /// A scalar or link by name; `.null` for null and for unknown names.
   public subscript(name: String) -> Value {
     guard let column = column(name), column.schema.isScalar else { return .null }
     return (try? reading.value(ColumnID(table, column.id), key)) ?? .null
   }
 
-  /// The elements of a list or a set; none for other names.
+  /// The elements of a list or a set; empty for other names.
   public func elements(_ name: String) -> [Value] {
     guard let column = column(name), column.schema.isList || column.schema.isSet else { return [] }
     return (try? reading.values(ColumnID(table, column.id), key, 0..<Int.max)) ?? []
   }
 
-  /// The entries of a map; none for other names.
+  /// The entries of a map; empty for other names.
   public func entries(_ name: String) -> [ValueMap.Entry] {
     guard let column = column(name), column.schema.isMap else { return [] }
     return (try? reading.entries(ColumnID(table, column.id), key, 0..<Int.max)) ?? []
   }
 
-  /// Sets a scalar or link of a new object. `.unknownProperty`, `.typeMismatch`, `.uniqueViolation`, `.readOnly` for an
-  /// old object.
+  /// Sets a scalar or link of a new object. Throws `.unknownProperty`, `.typeMismatch`, `.uniqueViolation`, `.readOnly` for an old
+  /// object.
   public func set(_ name: String, to value: Value) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), case .scalar(let wanted) = column.schema.kind else { throw .unknownProperty(name, of: type) }
@@ -60,7 +60,7 @@ public struct MigrationObject {
     coverage.noteSet(ColumnID(table, column.id), key)
   }
 
-  /// Makes a list or a set of a new object hold these.
+  /// Replaces the elements of a list or a set of a new object.
   public func set(_ name: String, to elements: [Value]) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), column.schema.isList || column.schema.isSet else { throw .unknownProperty(name, of: type) }
@@ -81,7 +81,7 @@ public struct MigrationObject {
     coverage.noteSet(place, key)
   }
 
-  /// Makes a map of a new object hold these entries. `.unknownProperty`, `.typeMismatch`, `.readOnly`.
+  /// Replaces the entries of a map of a new object. Throws `.unknownProperty`, `.typeMismatch`, `.readOnly`.
   public func set(_ name: String, to entries: [String: Value]) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), case .map(let wanted) = column.schema.kind else { throw .unknownProperty(name, of: type) }
@@ -96,7 +96,7 @@ public struct MigrationObject {
     coverage.noteSet(place, key)
   }
 
-  /// Edits a list of a new object. `.unknownProperty`, `.typeMismatch`, `.indexOutOfRange`, `.readOnly`.
+  /// Edits a list of a new object. Throws `.unknownProperty`, `.typeMismatch`, `.indexOutOfRange`, `.readOnly`.
   public func edit(_ name: String, _ edit: ElementEdit) throws(StoreError) {
     guard let write else { throw StoreError(.readOnly, "The \(type) object as it was cannot be changed.") }
     guard let column = column(name), column.schema.isList else { throw .unknownProperty(name, of: type) }
@@ -110,13 +110,13 @@ public struct MigrationObject {
     coverage.noteSet(ColumnID(table, column.id), key)
   }
 
-  /// A value of an enum is one of its cases.
+  /// Throws `.typeMismatch` for a value of an enum that is not one of its cases.
   private func checkCase(_ value: Value, _ schema: PropertySchema) throws(StoreError) {
     guard let cases = schema.cases, let raw = DefaultValue(value), !cases.contains(raw) else { return }
     throw .typeMismatch(value, schema)
   }
 
-  /// What is looked up of an object as it was, the program knows of.
+  /// Looks up a property; records it as read if the object is an old one.
   private func column(_ name: String) -> ColumnEntry? {
     guard let table = reading.catalog[table], let column = table[name] else { return nil }
     if write == nil { coverage.noteRead(table.column(column.id)) }
@@ -125,7 +125,7 @@ public struct MigrationObject {
 }
 
 extension Catalog {
-  /// The types and properties that can be asked for by name.
+  /// The types and properties that are accessible by name.
   var schema: Schema {
     Schema(
       tables.map { table in

@@ -2,31 +2,31 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// What opening a file does, or would do, to bring it to the program's models.
+/// The changes that opening a file makes, or would make, to bring it to the program's models.
 public struct MigrationReport: Sendable {
-  /// The schema version of the file and that of the program.
+  /// The schema versions of the file and of the program.
   public var versions: (old: UInt64, new: UInt64)
   /// The changes of the schema.
   public var steps: [CatalogStep] = []
-  /// What the objects that are there get and lose in single properties by those changes alone; what a migration's own steps do besides is
-  /// counted in `changedObjects`. Known to a dry run.
+  /// What existing objects gain and lose in single properties by those schema changes alone; changes by a migration's own steps are
+  /// counted in `changedObjects`. Filled by a dry run.
   public var outcomes: [PropertyOutcome] = []
-  /// Named migrations that run.
+  /// The named migrations that run.
   public var migrations: [String] = []
-  /// Objects of each type that come to be, go, or have a value changed.
+  /// The number of objects of each type that are created, deleted or changed.
   public var changedObjects: [String: Int] = [:]
-  /// Why it fails; nil when it does not.
+  /// The error that makes it fail; nil if it succeeds.
   public var failure: (any Error)?
 
-  /// Nothing is to be done.
+  /// Whether there is nothing to do.
   public var isEmpty: Bool { steps.isEmpty && migrations.isEmpty && versions.old == versions.new && changedObjects.isEmpty }
 }
 
-/// How far the opening of a store is.
+/// The progress of opening a store.
 public struct MigrationProgress: Sendable, Hashable {
-  /// Objects that were looked at, and how many there are to look at, as far as that is known.
+  /// The number of objects processed; `total` is their number as far as it is known.
   public var done: Int
-  /// See `done`.
+  /// The number of objects to process, as far as it is known.
   public var total: Int
 }
 

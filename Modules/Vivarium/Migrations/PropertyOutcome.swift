@@ -1,35 +1,35 @@
 import StoreValues
 
-/// What becomes of one property of the objects that are there when a file is brought to the program's models.
+/// The effect on one property of existing objects when a file is brought to the program's models.
 public struct PropertyOutcome: Sendable, Hashable {
-  /// What each object gets, or loses.
+  /// What each object gains or loses.
   public enum Change: Sendable, Hashable {
     /// The property is new, and each object gets this value.
     case added(Value)
-    /// The property is new, and its default is evaluated for each object: this is the first one's.
+    /// The property is new, and its default is evaluated for each object; this is the value of the first.
     case addedForEach(first: Value)
     /// The property is new and has no default: each object needs a value from a migration.
     case addedWithoutValue
-    /// The property has another name, and its values.
+    /// The property is renamed and keeps its values.
     case renamed(from: String)
-    /// The values become those of another type; null, and so many that cannot be converted, get the default.
+    /// The values are converted to another type; null, and the `failures` that cannot be converted, get the default.
     case converted(from: PropertyKind, failures: Int)
-    /// The property goes. `objects` have values in it, which go too: refused unless the program says so.
+    /// The property is removed. `objects` have values in it, which are lost: rejected unless the program allows it.
     case removed
   }
 
-  /// The type, as the program calls it.
+  /// The type, by the program's name.
   public var type: String
-  /// The property, as the program calls it, or as the file does where it goes.
+  /// The property, by the program's name, or by the file's if it is removed.
   public var property: String
-  /// How many objects it concerns.
+  /// The number of affected objects.
   public var objects: Int
-  /// What happens to each.
+  /// What happens to each object.
   public var change: Change
 }
 
 extension PropertyOutcome: CustomStringConvertible {
-  /// For people: "Person.age: 12 objects get 5".
+  /// A readable description: "Person.age: 12 objects get 5".
   public var description: String {
     let who = "\(type).\(property): \(objects) \(objects == 1 ? "object" : "objects")"
     return switch change {

@@ -3,15 +3,15 @@ import StorageInterface
 import StoreValues
 
 extension SchemaUpkeep {
-  /// Takes a catalog that has more than the file's, and gives the objects that are there the declared defaults of what is new.
-  /// `.schemaMismatch` for a new property that has none where objects need a value, and for what would be lost.
+  /// Adopts a catalog that extends the file's, and sets the declared defaults of new properties in existing objects. Throws
+  /// `.schemaMismatch` for a new property without a default if objects need a value, and for values that would be lost.
   func adopt(_ grown: Catalog, _ steps: [CatalogStep], _ write: RecordedTransaction) throws(StoreError) {
     let old = write.transaction.catalog
     let faults = try forgotten(steps, write.transaction) + strays(from: old, to: grown, isMigration: false, write.transaction)
     let added = try evaluated(in: grown, steps, faults, write)
     let retired = grown.retired(since: old)
     if added.isEmpty, retired.isEmpty { return try storing { () throws(StorageError) in try write.setCatalog(grown) } }
-    // Unique ones may become so with their defaults only.
+    // Set without new indexes: values may become unique only with their defaults.
     try storing { () throws(StorageError) in
       try write.setCatalog(grown.withoutIndexes(unlessIn: old))
       for column in retired { try empty(column, write) }
@@ -24,7 +24,7 @@ extension SchemaUpkeep {
     }
   }
 
-  /// The new properties of types with objects whose values have to be written, by type.
+  /// The new properties whose values must be written to existing objects, by type.
   private func evaluated(
     in grown: Catalog, _ steps: [CatalogStep], _ known: [SchemaFault], _ write: RecordedTransaction
   ) throws(StoreError) -> [String: Set<String>] {

@@ -2,7 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension SchemaUpkeep {
-  /// `.primaryKeyExists` with both objects where two would have the same new primary key. The index would find them too, and not name both.
+  /// Throws `.primaryKeyExists`, naming both objects, if two would have the same new primary key. The index would detect them too,
+  /// but not name both.
   func checkKeys(_ old: Catalog, _ new: Catalog, _ reading: any StorageReading) throws(StoreError) {
     for table in new.tables {
       guard let key = table.primaryKey, old[table.id] != nil, old[table.column(key.id)]?.schema.isPrimaryKey != true else { continue }

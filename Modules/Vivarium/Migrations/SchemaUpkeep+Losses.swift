@@ -2,10 +2,10 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// What a change of the schema would lose without a word of the program's.
+/// What a schema change would lose without the program's explicit consent.
 extension SchemaUpkeep {
-  /// Properties with values that the program does not list, of types that gain others: mostly a rename that was not mentioned. Without
-  /// additions nothing is at stake: the values stay in the file, and an older program that lists less goes on.
+  /// Properties with values that the program does not list, in types that gain others: usually an undeclared rename. Without
+  /// additions nothing is at risk: the values stay in the file, so an older program that lists less can use it.
   func forgotten(_ steps: [CatalogStep], _ reading: any StorageReading) throws(StoreError) -> [SchemaFault] {
     var faults: [SchemaFault] = []
     for object in configuration.schema.objects {
@@ -28,7 +28,7 @@ extension SchemaUpkeep {
     return faults
   }
 
-  /// Properties that a migration takes out with values that nobody has looked at.
+  /// Properties that a migration removes although their values were never read.
   func unnoticed(_ plan: CatalogMigration, _ migration: Migration) throws(StoreError) -> [SchemaFault] {
     var faults: [SchemaFault] = []
     let (old, write) = (migration.old, migration.write)
@@ -48,7 +48,7 @@ extension SchemaUpkeep {
     return faults
   }
 
-  /// Objects that the migration has left without a value that they need, or whose values could not be converted.
+  /// Objects that the migration left without a required value, or whose values could not be converted.
   func unfinished(_ migration: Migration) throws(StoreError) -> [SchemaFault] {
     var faults: [SchemaFault] = []
     let reading = migration.write.transaction
@@ -72,7 +72,7 @@ extension SchemaUpkeep {
     return faults
   }
 
-  /// Values of enums for which there is no case any more. Looked for only where the file may have some: once for each change of an enum.
+  /// Enum values without a case. Searched only if the file may have some: once for each change of an enum.
   func strays(
     from old: Catalog, to new: Catalog, isMigration: Bool, _ reading: any StorageReading
   ) throws(StoreError) -> [SchemaFault] {
@@ -84,7 +84,7 @@ extension SchemaUpkeep {
         if let before = old[place] {
           if let known = before.schema.cases, known.allSatisfy({ cases.contains($0) }) { continue }
         } else if !isMigration {
-          // What is new has defaults alone; a migration may have copied what it found.
+          // A new property has only defaults; but a migration may have copied values into it.
           continue
         }
         let found = try storing { () throws(StorageError) in try reading.strays(in: place, cases: cases) }
@@ -101,6 +101,6 @@ extension SchemaUpkeep {
 }
 
 extension Int {
-  /// For people: "1 object", "2 objects".
+  /// A readable count: "1 object", "2 objects".
   fileprivate var objects: String { "\(self) \(self == 1 ? "object" : "objects")" }
 }

@@ -2,8 +2,8 @@ import StorageInterface
 import StoreValues
 
 extension SchemaUpkeep {
-  /// What the objects of a version get and lose by changes of the schema, before anything is done. Types without objects are left out.
-  /// `plan`: of a migration.
+  /// What the objects of a version gain and lose by schema changes, computed before they are made. Omits types without objects.
+  /// `plan`: the migration's, if there is one.
   func outcomes(
     _ steps: [CatalogStep], _ plan: CatalogMigration?, _ new: Catalog, _ reading: any StorageReading
   ) throws(StoreError) -> [PropertyOutcome] {
@@ -63,7 +63,7 @@ extension SchemaUpkeep {
 }
 
 extension PropertySchema {
-  /// Whether a value of another property can become one of this; null always can.
+  /// Whether a value of another property can be converted to this one's type; null always can.
   fileprivate func takes(_ value: Value, from other: PropertySchema) -> Bool {
     if value.isNull { return true }
     if other.isRelationship { return isRelationship && target == other.target }
@@ -73,7 +73,7 @@ extension PropertySchema {
 }
 
 extension CatalogStep {
-  /// The property that it is about.
+  /// The property that the step changes.
   fileprivate var place: (type: String, property: String)? {
     switch self {
     case .addedProperty(let type, let property), .retiredProperty(let type, let property): (type, property)

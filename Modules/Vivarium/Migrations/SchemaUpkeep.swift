@@ -3,23 +3,23 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// Brings a file's schema to the program's when a store is opened, whole or not at all.
+/// Brings a file's schema to the program's when a store is opened, completely or not at all.
 struct SchemaUpkeep {
   let engine: any StorageEngine
   let configuration: StoreConfiguration
   var progress: (@Sendable (MigrationProgress) -> Void)?
-  /// Asked now and then whether it is still wanted.
+  /// Checked regularly for cancellation.
   var flag: StopFlag?
 
   private enum Need {
     case nothing
-    /// Only what can be added without looking at objects.
+    /// Only additions that need no look at objects.
     case addition(Catalog, [CatalogStep])
     case migration
   }
 
-  /// `.schemaMismatch`, `.newerSchema`, `.uniqueViolation`, `.migrationFailed` with what a block threw, `.cancelled`, or what
-  /// the engine said.
+  /// Throws `.schemaMismatch`, `.newerSchema`, `.uniqueViolation`, `.migrationFailed` with the error of a block, `.cancelled`, or
+  /// the engine's error.
   func run() throws(StoreError) -> [CatalogStep] {
     let read = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { read.end() }
@@ -27,7 +27,7 @@ struct SchemaUpkeep {
     try checkWanted()
     let write = try beginWrite()
     defer { write.end() }
-    // Somebody else may have done it in between.
+    // Another opener may have done it in between.
     let steps: [CatalogStep]
     switch try need(of: write.transaction.catalog) {
     case .nothing: return []
@@ -43,7 +43,7 @@ struct SchemaUpkeep {
     return steps
   }
 
-  /// Does everything but the commit.
+  /// Performs everything but the commit.
   func dryRun() throws(StoreError) -> MigrationReport {
     let write = try beginWrite()
     defer { write.end() }
@@ -61,7 +61,7 @@ struct SchemaUpkeep {
         let plan = try plan(from: catalog)
         report.steps = plan.steps
         let outcomes = try outcomes(plan.steps, plan, plan.finished, write.transaction)
-        // Also of a migration that fails.
+        // Also set for a migration that fails.
         report.outcomes = outcomes
         report = try migrate(write, plan)
         report.outcomes = outcomes
@@ -116,7 +116,7 @@ extension SchemaUpkeep {
   }
 
   private func migrate(_ write: RecordedTransaction, _ plan: CatalogMigration) throws(StoreError) -> MigrationReport {
-    // The writer's lock is held: this is the version that the write began from.
+    // The writer's lock is held, so this is the version that the write began from.
     let old = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { old.end() }
     try storing { () throws(StorageError) in try write.setCatalog(plan.working) }
@@ -150,8 +150,8 @@ extension SchemaUpkeep {
     return report
   }
 
-  /// Gives the objects that are there the declared defaults of what is new, before the program's own steps see them. What has no default
-  /// is theirs to set.
+  /// Sets the declared defaults of new properties in existing objects, before the program's own steps see them. Those steps must
+  /// set properties without a default.
   private func fillAdded(_ plan: CatalogMigration, _ migration: Migration) throws(StoreError) {
     let write = migration.write
     var added: [String: Set<String>] = [:]
@@ -169,7 +169,7 @@ extension SchemaUpkeep {
     }
   }
 
-  /// Indexes, now that the objects are right; and what the file remembers.
+  /// Builds the indexes, now that the objects are final, and records version and migrations in the file.
   private func finish(
     _ plan: CatalogMigration, _ old: Catalog, _ pending: [NamedMigration], _ write: RecordedTransaction
   ) throws(StoreError) {
@@ -188,7 +188,7 @@ extension SchemaUpkeep {
     }
   }
 
-  /// Counts objects as they are migrated, reports how far it is, and ends when it is no longer wanted.
+  /// Counts migrated objects, reports progress, and throws if cancelled.
   private func counter(of old: any ReadTransaction) throws(StoreError) -> () throws(StoreError) -> Void {
     var total = 0
     for table in old.catalog.tables { total += try storing { () throws(StorageError) in try old.count(table.id) } }
@@ -203,7 +203,7 @@ extension SchemaUpkeep {
     }
   }
 
-  /// Objects of a type that becomes embedded: those that nobody has go, those that two have are refused.
+  /// Objects of a type that becomes embedded: deletes those without an owner, rejects those with two.
   private func embed(_ type: String, _ write: RecordedTransaction) throws(StoreError) {
     guard let table = write.transaction.catalog[type] else { return }
     let catalog = write.transaction.catalog
@@ -231,7 +231,7 @@ extension SchemaUpkeep {
     }
   }
 
-  /// Takes the values out of a column that nobody asks for any more.
+  /// Clears the values of a column that is no longer used.
   func empty(_ column: ColumnID, _ write: RecordedTransaction) throws(StorageError) {
     guard let entry = write.transaction.catalog[column] else { return }
     for key in try KeySnapshot(of: column.table, in: write.transaction).array {
@@ -245,12 +245,12 @@ extension SchemaUpkeep {
 }
 
 extension StoreConfiguration {
-  /// Why a program with this configuration cannot use a file, which a newer one has migrated; nil where it can.
+  /// The error for a file that a newer program has migrated and this configuration cannot use; nil if it can.
   func refusal(of catalog: Catalog) -> StoreError? {
     if catalog.schemaVersion > schemaVersion {
       return .newerSchema(file: catalog.schemaVersion, program: schemaVersion)
     }
-    // Asked at each move to another version: most files have none.
+    // Checked at each move to another version; most files have none.
     if catalog.completedMigrations.isEmpty { return nil }
     let names = migrations.map(\.name)
     guard !names.isEmpty, let later = catalog.completedMigrations.first(where: { !names.contains($0.name) }) else {

@@ -4,8 +4,8 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Opens a store without blocking the caller: the file is opened, migrated and indexed on another thread, `progress` hears
-  /// from there how far it is, and cancelling the task ends it with `.cancelled` and the file as it was.
+  /// Opens a store without blocking the caller: another thread opens, migrates and indexes the file and calls `progress`.
+  /// Cancelling the task ends it with `.cancelled` and leaves the file unchanged.
   public static func open(
     _ configuration: Configuration, progress: @escaping @Sendable (MigrationProgress) -> Void,
     isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line
@@ -26,8 +26,8 @@ extension Store {
       place: "\(fileID):\(line)")
   }
 
-  /// What opening the store would do to the file: tries it, the migration included, and writes nothing. Waits for other
-  /// writers as an opening does. What would fail is in the report's `failure`.
+  /// Reports what opening the store would do to the file: tries it, including the migration, and writes nothing. Waits for other
+  /// writers as opening does. An error is in the report's `failure`.
   public static func dryRun(_ configuration: Configuration) throws(StoreError) -> MigrationReport {
     let faults = configuration.schema.faults()
     if !faults.isEmpty { throw .schemaMismatch(faults) }
@@ -35,8 +35,8 @@ extension Store {
     return try SchemaUpkeep(engine: engine, configuration: configuration).dryRun()
   }
 
-  /// The version of the schema that a file is at, without its being migrated or made: nil where there is no file. `.foreignFile` and what
-  /// else opening for reading throws.
+  /// The schema version of a file, which is neither migrated nor created; nil if there is no file. Throws `.foreignFile` and the
+  /// other errors of opening for reading.
   public static func schemaVersion(of configuration: Configuration) throws(StoreError) -> UInt64? {
     var options = configuration.options
     (options.isReadOnly, options.createsIfMissing) = (true, false)
@@ -50,15 +50,15 @@ extension Store {
     }
   }
 
-  /// The version of the schema that the file is at.
+  /// The schema version of the file.
   public var schemaVersion: UInt64 { reading.catalog.schemaVersion }
 
-  /// The named migrations that the file has seen, in order, and when.
+  /// The named migrations that the file has recorded, in order, with their times.
   ///
-  /// A file that has seen one that the program does not list is refused with `.newerSchema`; the detail "migration" names it.
-  /// To bring a file only as far as an earlier step, as tests do, list the migrations up to that step.
+  /// A file with a migration that the program does not list is rejected with `.newerSchema`; the detail "migration" names it. To
+  /// bring a file only to an earlier step, as tests do, list the migrations up to that step.
   public var completedMigrations: [CompletedMigration] { reading.catalog.completedMigrations }
 
-  /// Whether the file has seen a named migration.
+  /// Whether the file has recorded a named migration.
   public func hasCompleted(_ migration: String) -> Bool { completedMigrations.contains { $0.name == migration } }
 }
