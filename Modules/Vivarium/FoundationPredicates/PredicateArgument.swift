@@ -7,24 +7,23 @@ import QueryEngine
 import QueryModel
 import StoreValues
 
-/// What can stand for `%@`, `%d`, `%K`, `$0` and `$K0` in a condition's text: numbers, strings, dates (`Date`,
-/// `Timestamp`), data, UUIDs, ObjectIds, decimals, enums and other types of yours that are stored as one of these, objects,
-/// optionals of them, and arrays, sets, lists, results and closed ranges for `IN` and `BETWEEN`. Taken in when the condition is made:
-/// what changes later changes nothing in it.
+/// An argument for `%@`, `%d`, `%K`, `$0` and `$K0` in a predicate format: numbers, strings, dates (`Date`, `Timestamp`), data,
+/// UUIDs, ObjectIds, decimals, enums and custom types stored as one of these, objects, optionals of them, and arrays, sets, lists,
+/// results and closed ranges for `IN` and `BETWEEN`. Captured when the condition is made: later changes have no effect on it.
 ///
 /// ```swift
 /// people.filter("age BETWEEN %@ AND %K IN %@", 18...65, "city", ["Oslo", "Bergen"])
 /// people.filter("boss == %@ OR mood == %@", boss, Mood.calm)
 /// ```
 public protocol PredicateArgument {
-  /// The argument as the engine takes it.
+  /// The argument in the query engine's form.
   var queryArgument: QueryArgument { get }
 }
 
 extension QueryArgument: PredicateArgument {
   public var queryArgument: QueryArgument { self }
 
-  /// The values of several arguments; nil when one is no single value.
+  /// The values of several arguments; a list of expressions if one is not a single value.
   fileprivate static func list(of arguments: [QueryArgument]) -> QueryArgument {
     var nodes: [ExpressionNode] = []
     var values: [Value] = []
@@ -46,7 +45,7 @@ extension QueryArgument: PredicateArgument {
 }
 
 extension QueryArgument {
-  /// A certain object, which `people.filter("boss == %@", boss)` says too. One that is in no store equals nothing.
+  /// An object, the same as in `people.filter("boss == %@", boss)`. An unmanaged one equals nothing.
   public static func object<T: Model>(_ object: T) -> QueryArgument {
     .object(object.literal)
   }
@@ -58,27 +57,27 @@ extension Model {
     ObjectLiteral(type: Self._$name, .key(ObjectKey(_$key)), of: store?.identity)
   }
 
-  /// This object, for a condition that compares with it. One that is in no store equals nothing.
+  /// The object, for a condition that compares with it. An unmanaged one equals nothing.
   public var queryArgument: QueryArgument { .object(literal) }
 }
 
 extension PersistableEnum {
-  /// The case as it is stored.
+  /// The stored form of the case.
   public var queryArgument: QueryArgument { .value(persistedValue) }
 }
 
 extension CustomPersistable {
-  /// The value as it is stored.
+  /// The stored form of the value.
   public var queryArgument: QueryArgument { .value(persistedValue) }
 }
 
 extension FailableCustomPersistable {
-  /// The value as it is stored.
+  /// The stored form of the value.
   public var queryArgument: QueryArgument { .value(persistedValue) }
 }
 
 extension PredicateArgument where Self: BinaryInteger {
-  /// Whole numbers beyond 64 bits are decimals.
+  /// Integers beyond 64 bits are decimals.
   public var queryArgument: QueryArgument {
     .value(Int64(exactly: self).map(Value.int) ?? .decimal(Decimal128("\(self)") ?? .nan))
   }
@@ -104,7 +103,7 @@ extension Double: PredicateArgument {
 extension Bool: PredicateArgument {
   public var queryArgument: QueryArgument { .value(.bool(self)) }
 }
-/// A value, or for `%K` a path.
+/// A value, or a path for `%K`.
 extension String: PredicateArgument {
   public var queryArgument: QueryArgument { .value(.string(self)) }
 }
@@ -139,11 +138,11 @@ extension Array: PredicateArgument where Element: PredicateArgument {
 extension Set: PredicateArgument where Element: PredicateArgument {
   public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
 }
-/// The objects of now.
+/// The current objects.
 extension Results: PredicateArgument {
   public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
 }
-/// What is in the list now.
+/// The current elements of the list.
 extension LiveList: PredicateArgument where Element: PersistableElement & PredicateArgument {
   public var queryArgument: QueryArgument { .list(of: map(\.queryArgument)) }
 }

@@ -35,7 +35,7 @@ extension PredicateExpressions.Equal: TranslatableExpression {
     if case .operand(.constant(.bool(let wanted))) = try PredicateTranslation.translate(rhs, scope) {
       switch try PredicateTranslation.translate(lhs, scope) {
       case .condition(let condition): return .condition(wanted ? condition : .not(condition))
-      // What leads nowhere is neither true nor false.
+      // A chain that ends at nil is neither true nor false.
       case .chained(let condition, let isAbsent):
         return .condition(.both(.not(isAbsent), wanted ? condition : .not(condition)))
       default: break

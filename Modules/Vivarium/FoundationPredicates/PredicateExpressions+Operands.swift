@@ -13,7 +13,7 @@ extension PredicateExpressions.Variable: TranslatableExpression {
 extension PredicateExpressions.KeyPath: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     var path = try PredicateTranslation.path(root, scope)
-    // Of the object itself; inside a closure it has to be said.
+    // A path of the object itself; inside a closure it keeps SELF.
     if path == ["SELF"], !scope.isInElement { path = [] }
     if let model = Root.Output.self as? any Model.Type, let name = model.propertyName(of: keyPath) {
       return .operand(.path(PropertyPath(path + [name])))
@@ -28,7 +28,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 }
 
-/// Collections whose number of elements a `#Predicate` may ask.
+/// Collections whose `count` and `isEmpty` a `#Predicate` may use.
 protocol CountedCollection {
   static func isCount(_ path: AnyKeyPath) -> Bool
   static func isIsEmpty(_ path: AnyKeyPath) -> Bool
@@ -43,7 +43,7 @@ extension LinkingObjects: CountedCollection {
   static func isIsEmpty(_ path: AnyKeyPath) -> Bool { path == \Self.isEmpty }
 }
 extension String: CountedCollection {
-  /// Characters are not what is stored: `count` of a string has no form.
+  /// Characters are not stored: `count` of a string cannot be translated.
   static func isCount(_ path: AnyKeyPath) -> Bool { false }
   static func isIsEmpty(_ path: AnyKeyPath) -> Bool { path == \String.isEmpty }
 }
@@ -61,7 +61,7 @@ extension PredicateExpressions.Value: TranslatableExpression {
   }
 }
 
-/// A range that a `#Predicate` took in as a value.
+/// A range that a `#Predicate` captured as a value.
 private protocol RangeArgument {
   var translated: TranslatedPredicate { get }
 }
@@ -86,7 +86,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 }
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-  /// Of nil nothing holds but what holds of null.
+  /// For nil, only conditions that hold for null hold.
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     try PredicateTranslation.translate(inner, scope)
   }
@@ -106,7 +106,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
-  /// `$0.nick ?? $0.name`, `$0.boss?.age ?? 0`, and the `?? false` that optional chaining ends with.
+  /// `$0.nick ?? $0.name`, `$0.boss?.age ?? 0`, and the `?? false` at the end of optional chaining.
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     switch try PredicateTranslation.translate(lhs, scope) {
     case .condition(let condition): return .condition(condition)
@@ -138,7 +138,7 @@ extension ExpressionNode {
 }
 
 extension PredicateNode {
-  /// Whether it is one comparison that nothing passes which is null: then it need not be asked first whether it is there.
+  /// Whether it is one comparison that is false for null: then it needs no separate test for null.
   fileprivate var failsForNull: Bool {
     guard case .comparison(let comparison) = self, case .constant(let value) = comparison.right, !value.isNull else { return false }
     return [.equal, .greater, .contains, .beginsWith, .endsWith].contains(comparison.comparator)

@@ -3,30 +3,30 @@ import QueryEngine
 import QueryModel
 import StoreValues
 
-/// What a part of a `#Predicate` becomes.
+/// The translation of a part of a `#Predicate`.
 enum TranslatedPredicate {
   case condition(PredicateNode)
-  /// A condition on what optional chaining leads to, and when that leads nowhere.
+  /// A condition on the end of an optional chain, and whether the chain ends at nil.
   case chained(PredicateNode, isAbsent: PredicateNode)
   case operand(ExpressionNode)
-  /// `a ?? b`: operands, of which for each object exactly one is meant.
+  /// `a ?? b`: operands of which exactly one applies to each object.
   case choice([GuardedOperand])
-  /// `a...b`, and whether b is in it.
+  /// `a...b` or `a..<b`; `isClosed` includes b.
   case range(ExpressionNode, ExpressionNode, isClosed: Bool)
 }
 
-/// An operand, and for which objects it is the one.
+/// An operand, and the condition under which it applies.
 struct GuardedOperand {
   let isMeant: PredicateNode
   let operand: ExpressionNode
 
-  /// For all objects, where nothing else is said.
+  /// Applies to all objects by default.
   init(_ operand: ExpressionNode, when isMeant: PredicateNode = .constant(true)) { (self.operand, self.isMeant) = (operand, isMeant) }
 }
 
-/// How the variables of a `#Predicate` and of the closures in it are written in a condition.
+/// The paths that the variables of a `#Predicate` and of its closures have in a condition.
 struct PredicateScope {
-  /// Where the paths of a variable begin: nowhere for the object itself, `$e1` for an element.
+  /// The path prefix of a variable: empty for the object itself, `$e1` for an element.
   private var prefixes: [PredicateExpressions.VariableID: [String]] = [:]
   private var elements = 0
 
@@ -36,17 +36,17 @@ struct PredicateScope {
 
   func prefix(_ variable: PredicateExpressions.VariableID) -> [String]? { prefixes[variable] }
 
-  /// With a variable that stands for what a path leads to.
+  /// The scope with a variable bound to the end of a path.
   func binding(_ variable: PredicateExpressions.VariableID, to path: [String]) -> PredicateScope {
     var scope = self
     scope.prefixes[variable] = path
     return scope
   }
 
-  /// With a variable for each element of a collection, and its name.
+  /// The scope with a variable for each element of a collection, and its name.
   func bindingElement(_ variable: PredicateExpressions.VariableID) -> (scope: PredicateScope, name: String) {
     var scope = self
-    // Seen from an element, what begins at the object itself begins at SELF.
+    // Within an element's condition, paths of the object itself begin with SELF.
     scope.prefixes = prefixes.mapValues { $0.first?.hasPrefix("$") == true || $0.first == "SELF" ? $0 : ["SELF"] + $0 }
     scope.elements += 1
     let name = "$e\(scope.elements)"
@@ -55,12 +55,12 @@ struct PredicateScope {
   }
 }
 
-/// A node of Foundation's predicates that conditions can say.
+/// A node of Foundation's predicates that can be translated to a condition.
 protocol TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate
 }
 
-/// The parts of a `#Predicate`, whatever their types.
+/// Translates the parts of a `#Predicate`, whatever their types.
 enum PredicateTranslation {
   static func translate(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
     guard let expression = expression as? any TranslatableExpression else { throw unsupported(expression) }
@@ -70,7 +70,7 @@ enum PredicateTranslation {
   static func condition(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> PredicateNode {
     switch try translate(expression, scope) {
     case .condition(let node), .chained(let node, _): return node
-    // A Bool by itself is the condition that it is true.
+    // A Bool by itself means that it is true.
     case .operand(let operand): return .comparison(Comparison(operand, .equal, .constant(.bool(true))))
     case .choice(let choices): return comparison(choices, .equal, [GuardedOperand(.constant(.bool(true)))])
     case .range: throw unsupported(expression)
@@ -82,7 +82,7 @@ enum PredicateTranslation {
     return operand
   }
 
-  /// What the expression can stand for: one operand, or several where it says `??`.
+  /// The operands of an expression: one, or several for `??`.
   static func choices(_ expression: Any, _ scope: PredicateScope) throws(QueryError) -> [GuardedOperand] {
     switch try translate(expression, scope) {
     case .operand(let operand): return [GuardedOperand(operand)]
@@ -91,7 +91,7 @@ enum PredicateTranslation {
     }
   }
 
-  /// A comparison of whatever is meant on each side.
+  /// A comparison of the operands that apply on each side.
   static func comparison(_ left: [GuardedOperand], _ comparator: ComparisonOperator, _ right: [GuardedOperand]) -> PredicateNode {
     let cases = left.flatMap { a in
       right.map { b in
@@ -101,7 +101,7 @@ enum PredicateTranslation {
     return cases.count == 1 ? cases[0] : .or(cases)
   }
 
-  /// `a + b` of whatever is meant on each side.
+  /// `a + b` of the operands that apply on each side.
   static func arithmetic(
     _ left: Any, _ sign: ArithmeticOperator, _ right: Any, _ scope: PredicateScope
   ) throws(QueryError) -> TranslatedPredicate {
@@ -117,7 +117,7 @@ enum PredicateTranslation {
     return path.components
   }
 
-  /// Names the node, without its many types.
+  /// The error for an untranslatable node; names it without its generic arguments.
   static func unsupported(_ expression: Any) -> QueryError {
     let name = "\(type(of: expression))".prefix { $0 != "<" }
     return QueryError(
@@ -127,8 +127,8 @@ enum PredicateTranslation {
 }
 
 extension PredicateNode {
-  /// The condition that a `#Predicate` is. Throws `.notSupported`, with the name of the node, for what has no form in
-  /// the store's language, and `.unknownProperty` for a key path that is no persisted property.
+  /// Translates a `#Predicate`. Throws `.notSupported`, with the node's name, if the store's language cannot express it, and
+  /// `.unknownProperty` for a key path that is not a persisted property.
   public init<T: Model>(_ predicate: Foundation.Predicate<T>) throws(QueryError) {
     let variable: PredicateExpressions.Variable<T> = predicate.variable
     self = try PredicateTranslation.condition(predicate.expression, PredicateScope(root: variable.key))
@@ -142,7 +142,7 @@ extension Results {
   /// let adults = people.filter(#Predicate { $0.age >= 18 && $0.name.contains("an") })
   /// ```
   ///
-  /// What the store's language cannot say makes the result empty and is in `error`.
+  /// If the store's language cannot express the predicate, the result is empty and has an `error`.
   public func filter(_ predicate: Foundation.Predicate<Element>, fileID: StaticString = #fileID, line: UInt = #line) -> Results {
     let place = SourcePlace(fileID: fileID, line: line)
     do throws(QueryError) {

@@ -3,16 +3,15 @@ import QueryModel
 import StoreValues
 
 extension Results {
-  /// The objects that also pass a condition written in the grammar of NSPredicate (Docs/Predicates.md), with `SORT`,
-  /// `DISTINCT`, `LIMIT` and `OFFSET` behind it where wanted. Reads nothing.
+  /// The objects that also pass a condition in the grammar of NSPredicate (Docs/Predicates.md), optionally followed by `SORT`,
+  /// `DISTINCT`, `LIMIT` and `OFFSET`. Reads nothing.
   ///
   /// ```swift
   /// let found = people.filter("age >= %@ AND ANY dogs.name BEGINSWITH[c] 'r' SORT(name ASC)", 18)
   /// ```
   ///
-  /// A mistake in the text makes the result empty and is in `error`. Reading such a result is a mistake of the program: a debug build
-  /// stops there, a release build logs it (`MisusePolicy`). For a text that is not written by the programmer take
-  /// `filter(format:)`, which throws.
+  /// An invalid text makes the result empty and sets its `error`. Reading such a result is misuse: a debug build stops there, a
+  /// release build logs it (`MisusePolicy`). For a text from elsewhere than the program use `filter(format:)`, which throws.
   public func filter(
     _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
@@ -25,8 +24,8 @@ extension Results {
     }
   }
 
-  /// The same for a text that is not written by the programmer. Throws `.invalidQuery` for whatever is wrong with it:
-  /// the grammar, unknown names, types that do not go together. The cause is a `QueryError` with the position.
+  /// Filters by a text from elsewhere than the program. Throws `.invalidQuery` for any error in it: the grammar, unknown names,
+  /// types that do not match. The cause is a `QueryError` with the position.
   public func filter(format: String, arguments: [any PredicateArgument] = []) throws(StoreError) -> Results {
     let results: Results
     do throws(QueryError) { results = try asking(format, arguments, nil) } catch { throw StoreError(error) }
@@ -34,7 +33,7 @@ extension Results {
     return results
   }
 
-  /// Of the objects that agree in all of the properties, the first in the order so far.
+  /// Keeps, of the objects with equal values in all of the properties, only the first in the present order.
   public func distinct(
     by paths: PartialKeyPath<Element>..., fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results {
@@ -49,15 +48,16 @@ extension Results {
     return Results(state.adding([.distinct(names)], at: place))
   }
 
-  /// The same by paths of names: `distinct(byKeyPaths: ["home.city"])`. Objects behind a null link are dropped.
+  /// Keeps, of the objects with equal values at named paths, only the first: `distinct(byKeyPaths: ["home.city"])`. Drops objects
+  /// that have a null link on a path.
   public func distinct(byKeyPaths paths: [String], fileID: StaticString = #fileID, line: UInt = #line) -> Results {
     Results(state.adding([.distinct(paths.map { PropertyPath($0) })], at: SourcePlace(fileID: fileID, line: line)))
   }
 
-  /// All but the first so many.
+  /// All objects but the first `count`.
   public func offset(by count: Int) -> Results { Results(state.adding([.offset(count)], at: nil)) }
 
-  /// The condition and the clauses of these results as a text that `filter` reads as the same.
+  /// The condition and the clauses of these results as a text that `filter` parses to the same.
   public var format: String { state.query.description }
 
   private func asking(_ format: String, _ arguments: [any PredicateArgument], _ place: SourcePlace?) throws(QueryError) -> Results {
