@@ -1,5 +1,5 @@
-// What an app needs of the modules below comes with `import Vivarium`; what engines, tools and companions need of them they import
-// themselves. Docs/Mistakes.md has what the compiler says to an app that names what is not here.
+// `import Vivarium` includes everything that an app needs of the modules below; engines, tools and companions import those modules
+// themselves. Docs/Mistakes.md lists the compiler errors for an app that uses a name not exported here.
 @_exported import class Notifications.NotificationToken
 @_exported import enum Notifications.StoreLog
 @_exported import Observation

@@ -1,24 +1,24 @@
 import Notifications
 import StoreValues
 
-/// Results, each object of which is shown by a projection. Live as the results are.
+/// Results that show each object by a projection. Live like the results.
 public struct ProjectedResults<P: ModelProjection>: RandomAccessCollection {
-  /// What is shown.
+  /// The results that are shown.
   public let results: Results<P.Root>
 
   init(_ results: Results<P.Root>) { self.results = results }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { results.count }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// Always 0: iteration skips objects deleted meanwhile, and callers that reserve space by this number trap if fewer follow.
   public var underestimatedCount: Int { 0 }
-  /// Why these are empty, when what was asked cannot be asked.
+  /// The error that makes these results empty; nil if the query is valid.
   public var error: StoreError? { results.error }
 
-  /// A projection of the object at a position; outside of the bounds as with `Results`.
+  /// A projection of the object at a position; outside the bounds as in `Results`.
   public subscript(position: Int) -> P { P(results[position]) }
 
-  /// Walks the results as they are when it is made.
+  /// Iterates over the results as they are when the iterator is made.
   public func makeIterator() -> AnyIterator<P> {
     var objects = results.makeIterator()
     return AnyIterator { objects.next().map { P($0) } }
@@ -26,15 +26,15 @@ public struct ProjectedResults<P: ModelProjection>: RandomAccessCollection {
 }
 
 extension ProjectedResults: StoreObservable {
-  /// Modifications are those of what is projected alone; options name projected properties. `.unknownProperty` when one that counts is
-  /// computed.
+  /// Reports modifications of projected properties only; options name projected properties. Throws `.unknownProperty` if a relevant
+  /// one is computed.
   public var _$source: ObservationSource<CollectionChange<ProjectedResults<P>>> {
     P.projecting(results.state.source { (results: Results<P.Root>) in Self(results) }) { P(P.Root(_$blank: ())) }
   }
 }
 
 extension Results {
-  /// The same objects, each shown by a projection: filter and sort before.
+  /// The objects, each shown by a projection: filter and sort before.
   public func projected<P: ModelProjection>(to type: P.Type) -> ProjectedResults<P> where P.Root == Element {
     ProjectedResults(self)
   }

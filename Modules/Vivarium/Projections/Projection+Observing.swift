@@ -2,9 +2,9 @@ import Notifications
 import StoreValues
 
 extension ModelProjection {
-  /// As of the object, for what is projected alone and by the projection's own names: a value behind a link is reported as the projected
-  /// property with its old and new value. `.unknownProperty` when a projected property is computed: nobody can say when that
-  /// changes.
+  /// Observes the object, but reports only projected properties, by the projection's names: a value behind a link is reported as
+  /// the projected property with its old and new value. Throws `.unknownProperty` if a projected property is computed, because its
+  /// changes cannot be determined.
   public var _$source: ObservationSource<ObjectChange> {
     let source = Self.projecting(object._$source) { self }
     guard let store = source.store else { return source }
@@ -25,7 +25,7 @@ extension ModelProjection {
     }
   }
 
-  /// A source whose options are by the names of a projection.
+  /// A source whose options use the names of a projection.
   static func projecting<Change>(
     _ source: ObservationSource<Change>, _ sample: @escaping () -> Self
   ) -> ObservationSource<Change> {
@@ -44,7 +44,7 @@ extension ModelProjection {
     }
   }
 
-  /// Options of the object for options by the names of this. `.unknownProperty`.
+  /// Translates options with the projection's names to the object's names. Throws `.unknownProperty`.
   private func translated(_ options: ObservationOptions) throws(StoreError) -> ObservationOptions {
     if options.fault != nil { return options }
     var names = options.properties
@@ -59,7 +59,7 @@ extension ModelProjection {
   }
 }
 
-/// What an observer of a projection was notified of last. Confined to the store's context.
+/// The values that an observer of a projection was last notified of. Confined to the store's context.
 private final class ShownValues {
   private let object: Any
   private let projected: [(name: String, property: any AnyProjected)]
@@ -68,7 +68,7 @@ private final class ShownValues {
   init(_ object: some Model, _ projected: [(name: String, property: any AnyProjected)]) {
     self.object = object
     self.projected = projected
-    // A change behind a property is reported with the property's name, which may be projected by itself too.
+    // A change behind a property is reported under that property's name, which may also be projected by itself.
     let passed = Set(projected.compactMap { $0.property.names.count > 1 ? $0.property.names.first : nil })
     values = projected.map { _, property in
       let isPassed = property.names.first.map(passed.contains) ?? false
@@ -101,7 +101,7 @@ private final class ShownValues {
 }
 
 extension Value {
-  /// What a projection shows, in a box: a scalar, a link, or a list of these.
+  /// The boxed form of what a projection shows: a scalar, a link, or a list of these.
   fileprivate init(shown given: Any?) {
     switch Value.unwrapped(given) {
     case let scalar as any Scalar: self = scalar.persistedValue

@@ -1,6 +1,6 @@
 import StoreValues
 
-/// A view of an object that shows some of what it has and leads to, under names of its own.
+/// A view of an object that shows some of its own and linked properties, under its own names.
 ///
 /// ```swift
 /// final class PersonCard: Projection<Person> {
@@ -12,32 +12,32 @@ import StoreValues
 /// token = cards.observe { change in … }                   // hears of names and dogs alone
 /// ```
 ///
-/// Live: it holds the object and nothing else, and reads through it. Confined like the object.
+/// Live: it holds only the object, and reads through it. Confined like the object.
 open class Projection<Root: Model>: ModelProjection {
   /// The object that is shown.
   public let object: Root
 
   public required init(_ object: Root) { self.object = object }
 
-  /// Whether the object is in its store no longer.
+  /// Whether the object is no longer in its store.
   public var isInvalidated: Bool { object.isInvalidated }
 }
 
-/// What can show objects of a model; `Projection` does.
+/// A view of objects of a model; `Projection` conforms.
 public protocol ModelProjection: AnyObject, StoreObservable where ObservationChange == ObjectChange {
   /// The model whose objects are shown.
   associatedtype Root: Model
   /// The object that is shown.
   var object: Root { get }
-  /// A view of an object. Reads nothing.
+  /// Creates a view of an object. Reads nothing.
   init(_ object: Root)
 }
 
-/// A property of a `Projection`: one of its object's, or one behind a link or a collection of it.
+/// A property of a `Projection`: one of its object's, or one behind a link or a collection of the object.
 ///
-/// Can be set where it is a property of the object itself that can be set; setting another is reported by `MisusePolicy`.
+/// Can be set if it is a settable property of the object itself; setting another is reported by `MisusePolicy`.
 @propertyWrapper public struct Projected<Root: Model, Value> {
-  /// What is read, by stored names; nil for what is computed.
+  /// The path that is read, by stored names; nil for a computed property.
   let names: [String?]
   private let read: (Root) -> Value
   private let write: ReferenceWritableKeyPath<Root, Value>?
@@ -49,12 +49,12 @@ public protocol ModelProjection: AnyObject, StoreObservable where ObservationCha
     write = path as? ReferenceWritableKeyPath<Root, Value>
   }
 
-  /// A property behind a link; nil where the link is.
+  /// A property behind a link; nil if the link is nil.
   public init<Target: Model, V>(_ link: KeyPath<Root, Target?>, _ path: KeyPath<Target, V>) where Value == V? {
     self.init([Root.propertyName(of: link), Target.propertyName(of: path)]) { $0[keyPath: link].map { $0[keyPath: path] } }
   }
 
-  /// A property behind a link; nil where the link is, or the property.
+  /// An optional property behind a link; nil if the link or the property is nil.
   public init<Target: Model, V>(_ link: KeyPath<Root, Target?>, _ path: KeyPath<Target, V?>) where Value == V? {
     self.init([Root.propertyName(of: link), Target.propertyName(of: path)]) { $0[keyPath: link].flatMap { $0[keyPath: path] } }
   }
@@ -68,7 +68,7 @@ public protocol ModelProjection: AnyObject, StoreObservable where ObservationCha
     }
   }
 
-  /// A property of every object that links here.
+  /// A property of every object that links to this one.
   public init<C: InverseProperty & Sequence, V>(
     _ inverse: KeyPath<Root, C>, _ path: KeyPath<C.Origin, V>
   ) where C.Element == C.Origin, Value == [V] {
@@ -90,7 +90,7 @@ public protocol ModelProjection: AnyObject, StoreObservable where ObservationCha
     nonmutating set {}
   }
 
-  /// What the property wrapper calls: reads, or sets, through the object that is shown.
+  /// Called by the property wrapper: reads or sets through the object that is shown.
   public static subscript<Host: Projection<Root>>(
     _enclosingInstance host: Host, wrapped wrapped: ReferenceWritableKeyPath<Host, Value>,
     storage storage: ReferenceWritableKeyPath<Host, Self>
@@ -107,7 +107,7 @@ public protocol ModelProjection: AnyObject, StoreObservable where ObservationCha
   }
 }
 
-/// A projected property whose types are not known.
+/// A type-erased projected property.
 protocol AnyProjected {
   var names: [String?] { get }
   func value(of object: Any) -> Any?
@@ -118,7 +118,7 @@ extension Projected: AnyProjected {
 }
 
 extension ModelProjection {
-  /// The projected properties by their names here, in order.
+  /// The projected properties by their names in the projection, in order.
   var projected: [(name: String, property: any AnyProjected)] {
     var found: [(name: String, property: any AnyProjected)] = []
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -133,8 +133,8 @@ extension ModelProjection {
     return found
   }
 
-  /// What observers of some projected properties have to watch, by the model's names; nil: of all. `.unknownProperty` for what is
-  /// computed, or not projected.
+  /// The paths that observers of some projected properties must watch, by the model's names; nil: of all. Throws `.unknownProperty`
+  /// for a property that is computed, or not projected.
   func paths(of names: [String]?) throws(StoreError) -> [String] {
     for name in names ?? [] where !projected.contains(where: { $0.name == name }) { throw .unknownKeyPath(name, of: "\(Self.self)") }
     var paths: [String] = []

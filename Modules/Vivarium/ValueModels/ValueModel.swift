@@ -1,14 +1,14 @@
 import StoreValues
 
-/// A struct whose values are kept in a store beside live objects; `@ValueModel` writes the conformance.
+/// A struct whose values are kept in a store beside live objects; `@ValueModel` generates the conformance.
 ///
-/// What comes out of the store is a copy of one version: sendable, as good on any thread, and never changed by anybody.
-/// Who needs to follow one object, or to set one property of it, has `Live`, the class behind.
+/// A value read from the store is a copy from one version: sendable, usable on any thread, and never changed. To follow one object,
+/// or set single properties of it, use the underlying class, `Live`.
 public protocol ValueModel: SchemaDescribing, Sendable {
-  /// The live objects that keep the values.
+  /// The class of the live objects that hold the values.
   associatedtype Live: Model
 
-  /// A copy of what an object is now.
+  /// Copies the object's current values.
   init(_$live object: Live)
   /// Sets every property of an object.
   func _$assign(to object: Live)
@@ -19,7 +19,7 @@ extension ValueModel {
   public static var _$objectType: ObjectIdentifier { ObjectIdentifier(Live.self) }
   static var _$live: any Model.Type { Live.self }
 
-  /// A copy of what a live object is now; the values of an object that is gone are zeroes.
+  /// Copies a live object's current values; those of a deleted object are zeroes.
   public init(_ object: Live) { self.init(_$live: object) }
 
   /// An unmanaged object with these values.

@@ -3,7 +3,7 @@ import QueryModel
 import StoreValues
 
 extension ValueResults: StoreObservable {
-  /// The same deletions, insertions and modifications as of `objects`, and the values as they are now.
+  /// Reports the same deletions, insertions and modifications as `objects`, with the current values.
   ///
   /// ```swift
   /// token = store.values(Reading.self).observe { change in
@@ -13,19 +13,19 @@ extension ValueResults: StoreObservable {
   public var _$source: ObservationSource<CollectionChange<ValueResults<Value>>> { objects.state.source { ValueResults($0) } }
 }
 
-/// What an observer of one value hears.
+/// The notification that an observer of one value receives.
 public enum ValueChange<Value: ValueModel>: Sendable {
-  /// The value as it is when it is first looked at; nil where there is none.
+  /// The value at the first notification; nil if there is none.
   case initial(Value?)
-  /// Another value, or none: what it was when the observer was last notified, and what it is.
+  /// The value changed, appeared or disappeared: its state at the previous notification, and now.
   case change(old: Value?, new: Value?)
-  /// It cannot be observed. The last call.
+  /// The value cannot be observed. The last call.
   case error(StoreError)
 }
 
 extension Store {
-  /// Runs `block` on this store's context with the value that has a primary key, and whenever it is another one, comes or
-  /// goes. Several commits come as one call. Keep the token, and stop it in the end.
+  /// Runs `block` on this store's context with the value that has a primary key, and whenever it changes, appears or disappears.
+  /// Several commits may cause one call. Keep the token, and stop it in the end.
   ///
   /// ```swift
   /// token = store.observe(Reading.self, forPrimaryKey: 1) { change in

@@ -1,15 +1,14 @@
 import QueryModel
 import StoreValues
 
-/// Values of one type that pass a condition, in an order: always what the store's version says, and a copy of it each time
-/// one is read.
+/// Values of one type that pass a condition, in an order. Always current for the store's version; each read makes a copy.
 ///
 /// ```swift
 /// let warm = store.values(Reading.self).where { $0.celsius > 20 }.sorted(by: \.celsius)
 /// for reading in warm { print(reading.sensor, reading.celsius) }
 /// ```
 ///
-/// What is copied is every property: to look at one of many, ask `objects`, which read what is touched alone.
+/// A copy has all properties: to read one of many, use `objects`, which read only the accessed ones.
 public struct ValueResults<Value: ValueModel>: RandomAccessCollection {
   /// The live objects behind the values, in the same order.
   public let objects: Results<Value.Live>
@@ -18,21 +17,21 @@ public struct ValueResults<Value: ValueModel>: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { objects.count }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// Always 0: iteration skips objects deleted meanwhile, and callers that reserve space by this number trap if fewer follow.
   public var underestimatedCount: Int { 0 }
-  /// Whether there are none. Looks for the first alone.
+  /// Whether there are no values. Looks only for the first.
   public var isEmpty: Bool { objects.isEmpty }
-  /// A copy of the first; nil where there are none.
+  /// A copy of the first; nil if there is none.
   public var first: Value? { objects.first.map { Value($0) } }
-  /// A copy of the last; nil where there are none.
+  /// A copy of the last; nil if there is none.
   public var last: Value? { objects.last.map { Value($0) } }
-  /// Why these are empty, when what was asked cannot be asked.
+  /// The error that makes these results empty; nil if the query is valid.
   public var error: StoreError? { objects.error }
 
-  /// The value at a position; outside of the bounds as with `Results`.
+  /// The value at a position; outside the bounds as in `Results`.
   public subscript(position: Int) -> Value { Value(objects[position]) }
 
-  /// Walks the values as they are when it is made.
+  /// Iterates over the values as they are when the iterator is made.
   public func makeIterator() -> AnyIterator<Value> {
     var objects = objects.makeIterator()
     return AnyIterator { objects.next().map { Value($0) } }
@@ -47,34 +46,34 @@ extension ValueResults {
     Self(objects.where(condition, fileID: fileID, line: line))
   }
 
-  /// The same in the grammar of NSPredicate; see `Results.filter`.
+  /// Filters by a condition in the grammar of NSPredicate; see `Results.filter`.
   public func filter(
     _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
   ) -> Self {
     Self(objects.filtered(format, arguments, at: SourcePlace(fileID: fileID, line: line)))
   }
 
-  /// In ascending or descending order of a property. After an earlier `sorted`, the ties of that one are ordered.
+  /// Sorts by a property. After an earlier `sorted`, this one decides, and the earlier one orders its ties.
   public func sorted<V: Scalar>(
     by path: KeyPath<Value.Live, V>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Self {
     Self(objects.sorted(by: path, ascending: ascending, fileID: fileID, line: line))
   }
 
-  /// The same for an optional property: nil comes first ascending.
+  /// Sorts by an optional property: nil comes first ascending.
   public func sorted<V: Scalar>(
     by path: KeyPath<Value.Live, V?>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Self {
     Self(objects.sorted(by: path, ascending: ascending, fileID: fileID, line: line))
   }
 
-  /// In the order of a path of names, also of operators: `sorted(byKeyPath: "tags.@count")`.
+  /// Sorts by a path of names, which may contain operators: `sorted(byKeyPath: "tags.@count")`.
   public func sorted(
     byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Self {
     Self(objects.sorted(byKeyPath: path, ascending: ascending, fileID: fileID, line: line))
   }
 
-  /// At most the first so many.
+  /// The first `count` values at most.
   public func limited(to count: Int) -> Self { Self(objects.limited(to: count)) }
 }
