@@ -63,7 +63,7 @@ extension Date: WordScalar {
   @inlinable @inline(__always) public var _$word: Int64 { Timestamp(self).word }
 }
 
-/// A date to the nanosecond: a property that is one keeps what `Date` would round.
+/// A date to the nanosecond: a property of this type keeps what `Date` would round.
 extension Timestamp: WordScalar {
   @inlinable public static var _$type: ValueType { .date }
   @inlinable public static var _$zero: Timestamp { Timestamp(word: 0) }

@@ -7,14 +7,14 @@
 ///     holder   event                                               next      action
 ///     nobody   keep: its store notifies observers before it opens     kept
 ///     nobody   opened                                              open
-///     kept     ask, of its store or further down its thread        nobody    take(right)
-///     kept     takeBack, of its store                              nobody    the right
+///     kept     ask, by its store or deeper in its call stack       nobody    take(right)
+///     kept     takeBack, by its store                              nobody    the right
 ///     open     ask, inside the code that the write runs            open      refuse(openFurtherUp)
-///     open     willEnd, of its store                               ending
-///     open     ask without a deadline, where it has to go on       open      refuse(waitsForItself)
-///     ending   the same                                            ending    refuse(waitsForItself)
-///     ending   keep, opened: the engine gave the right on already  kept, open
-///     ending   ended, of its store                                 nobody
+///     open     willEnd, by its store                               ending
+///     open     ask without a deadline, where it must continue      open      refuse(waitsForItself)
+///     ending   ask as above                                        ending    refuse(waitsForItself)
+///     ending   keep, opened: engine passed the right on already    kept, open
+///     ending   ended, by its store                                 nobody
 ///
 /// Events of a store other than the one that has the right change nothing.
 ///
@@ -22,20 +22,20 @@
 ///
 ///     phase     event                                              next      action
 ///     (none)    fetch                                              fetching
-///     fetching  ask, of its store or its context                   awaited   await(waiter): that thread blocks
+///     fetching  ask, by its store or in its context                awaited   await(waiter): that thread blocks
 ///     fetching  came                                               arrived
 ///     awaited   came                                               arrived   wake(waiter)
 ///     awaited   gaveUp: the thread's deadline passed               fetching; (none) without its store
-///     arrived   ask, of its store or its context                   (none)    take(right); as without it where it failed
-///     arrived   take, by its turn or by who was woken              (none)    what came
-///     any       abandon: its store is gone                         (none)    release(right), if it is there
-///     awaited   abandon                                            awaited, for that thread alone
+///     arrived   ask, by its store or in its context                (none)    take(right); if it failed, as without it
+///     arrived   take, by its turn or the woken thread              (none)    the result
+///     any       abandon: its store is deinitialized                (none)    release(right), if it is there
+///     awaited   abandon                                            awaited, for that thread only
 ///     (none)    came                                               (none)    release(right)
 ///
 /// The line of those that will ask the engine one after the other. The first has always been woken.
 ///
 ///     place     event                                              action
-///     (none)    join; ask, when others stand there                 wake(waiter), if it is the first; stand(waiter)
+///     (none)    join; ask, if the line is occupied                 wake(waiter), if it is the first; stand(waiter)
 ///     first     leave                                              wake(the next)
 ///     behind    leave                                              wake(waiter): nothing waits in a place that was left
 struct WriterStateMachine<Site: WritingSite, Waiter: Equatable, Right> {
