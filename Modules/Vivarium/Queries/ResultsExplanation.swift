@@ -50,7 +50,7 @@ public struct ResultsExplanation: Sendable, Hashable {
   public let passedIndexes: [PassedIndex]
   /// The number of objects in the results.
   public let count: Int
-  /// The number of rows that scans went through. With `entriesRead` and `objectsRead`, these counts do not depend on the machine.
+  /// The number of rows that scans went through. Like `entriesRead` and `objectsRead`, independent of the machine.
   public let rowsScanned: Int
   /// The number of entries taken from an index or from the engine's query.
   public let entriesRead: Int
