@@ -4,9 +4,9 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// A number of results as the notifier keeps it: of which rows, and what of them.
+/// An aggregate of results as the notifier keeps it: the rows and the function over them.
 struct AggregateQuestion {
-  /// Equal for the same number of the same question.
+  /// Equal for the same aggregate of the same query.
   private struct Identity: Hashable, Sendable {
     let rows: ResultDescription
     let total: TotalQuestion
@@ -14,10 +14,10 @@ struct AggregateQuestion {
 
   let recipe: ResultRecipe
   let filter: ResultFilter
-  /// Makes of what the notifier keeps what is asked for.
+  /// Converts the state that the notifier keeps to the aggregate's value.
   let read: (ResultTotal) throws(StoreError) -> Value
 
-  /// `.typeMismatch` for what is no number, `.unknownProperty` for a path that is no property.
+  /// `.typeMismatch` if the property is not numeric, `.unknownProperty` if the path is not a property.
   init<T: Model, V>(_ aggregate: LiveAggregate<T, V>, of state: ResultsState) throws(StoreError) {
     if let error = state.error { throw error }
     let catalog = state.store.reading.catalog
@@ -89,7 +89,7 @@ struct AggregateQuestion {
 }
 
 extension ResultDescription {
-  /// The same rows in the order that costs least, where nothing depends on it.
+  /// The same rows in the cheapest order, if the result does not depend on it.
   fileprivate var unordered: ResultDescription {
     guard query.limit == nil, query.clauses.isEmpty else { return self }
     var query = query
@@ -97,7 +97,7 @@ extension ResultDescription {
     return ResultDescription(query: query, source: source)
   }
 
-  /// Those that have a value of a property, in the order of it; nil where that is not kept row by row.
+  /// The rows that have a value of the property, sorted by it; nil if such a result cannot be kept row by row.
   fileprivate func ordered(by name: String, isReal: Bool, ascending: Bool, _ catalog: Catalog) -> ResultDescription? {
     guard query.limit == nil, query.clauses.isEmpty else { return nil }
     let path = ExpressionNode.path(PropertyPath([name]))
@@ -112,7 +112,8 @@ extension ResultDescription {
 }
 
 extension Store {
-  /// Observes a number of results. `notify` hears of each that may be another one, what was known, and how it came about.
+  /// Observes an aggregate of results. `notify` receives each value that may be new, the value already known, and how the new one
+  /// came about.
   func observe(
     _ question: Result<AggregateQuestion, StoreError>, _ request: ObservationRequest,
     _ notify: @escaping (Result<Value, StoreError>, _ known: Value?, ChangeDetails?) -> Void

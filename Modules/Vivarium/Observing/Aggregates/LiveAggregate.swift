@@ -2,15 +2,15 @@ import Notifications
 import QueryModel
 import StoreValues
 
-/// A number that can be kept of results: `.count`, `.sum(of:)`, `.average(of:)`, `.min(of:)`, `.max(of:)`. See
+/// An aggregate that can be kept up to date over results: `.count`, `.sum(of:)`, `.average(of:)`, `.min(of:)`, `.max(of:)`. See
 /// `Results.observe(_:_:)`.
 public struct LiveAggregate<Root: Model, Value> {
   enum Function { case count, sum, average, least, greatest }
 
   let function: Function
-  /// The property's name, or why it has none; nil for a count.
+  /// The property's name, or the error if the path has none; nil for a count.
   let property: Result<String, StoreError>?
-  /// Makes the number of what storage says. `.overflow` when it does not fit its type.
+  /// Converts the stored value to `Value`. `.overflow` if it does not fit.
   let convert: @Sendable (StoreValues.Value) throws(StoreError) -> Value
 
   init(
@@ -32,90 +32,90 @@ public struct LiveAggregate<Root: Model, Value> {
 }
 
 extension LiveAggregate where Value == Int {
-  /// How many there are.
+  /// The number of rows.
   public static var count: Self {
     Self(function: .count, path: nil) { value throws(StoreError) in Int(persisted: value) ?? 0 }
   }
 }
 
 extension LiveAggregate {
-  /// The sum of a property, 0 over nothing; null is left out. Reals are added up exactly and rounded once, so that the sum
-  /// does not depend on the way it came about; it may differ from `Results.sum(of:)` in the last digit.
+  /// The sum of a property; 0 if there are no values. Ignores null. Reals are added exactly and rounded once, so the sum does not
+  /// depend on the history of changes; it may differ from `Results.sum(of:)` in the last digit.
   public static func sum(of path: KeyPath<Root, Value>) -> Self where Value: Scalar & Numeric {
     let name = Root.propertyName(of: path)
     return Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, of: name) }
   }
 
-  /// The sum of an optional property, 0 over nothing; null is left out.
+  /// The sum of an optional property; 0 if there are no values. Ignores null.
   public static func sum(of path: KeyPath<Root, Value?>) -> Self where Value: Scalar & Numeric {
     let name = Root.propertyName(of: path)
     return Self(function: .sum, path: path) { value throws(StoreError) in try Results<Root>.sum(value, of: name) }
   }
 
-  /// The mean of a property; nil over nothing.
+  /// The mean of a property; nil if there are no values.
   public static func average<V: Scalar & Numeric>(of path: KeyPath<Root, V>) -> Self where Value == Double? {
     Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
   }
 
-  /// The mean of an optional property; null is left out.
+  /// The mean of an optional property; nil if there are no values. Ignores null.
   public static func average<V: Scalar & Numeric>(of path: KeyPath<Root, V?>) -> Self where Value == Double? {
     Self(function: .average, path: path) { value throws(StoreError) in Double(persisted: value) }
   }
 
-  /// The least value of a number or date; nil over nothing. Null and NaN are left out.
+  /// The least value of a number or date; nil if there is none. Ignores null and NaN.
   public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V>) -> Self where Value == V? {
     Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
-  /// As of a property that is no optional; null is left out.
+  /// The least value of an optional number or date; nil if there is none. Ignores null and NaN.
   public static func min<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .least, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
-  /// The greatest value of a number or date; nil over nothing. Null and NaN are left out.
+  /// The greatest value of a number or date; nil if there is none. Ignores null and NaN.
   public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V>) -> Self where Value == V? {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 
-  /// As of a property that is no optional; null is left out.
+  /// The greatest value of an optional number or date; nil if there is none. Ignores null and NaN.
   public static func max<V: Scalar & Comparable>(of path: KeyPath<Root, V?>) -> Self where Value == V? {
     Self(function: .greatest, path: path) { value throws(StoreError) in V(persisted: value) }
   }
 }
 
 extension LiveAggregate where Value == Decimal128 {
-  /// The sum of decimals, 0 over nothing; null is left out. They are added up exactly and rounded to 34 digits once.
+  /// The sum of decimals; 0 if there are no values. Ignores null. Added exactly and rounded to 34 digits once.
   public static func sum(of path: KeyPath<Root, Decimal128>) -> Self {
     Self(function: .sum, path: path) { value throws(StoreError) in Decimal128(persisted: value) ?? 0 }
   }
 
-  /// The same over an optional property.
+  /// The sum of an optional decimal property; 0 if there are no values. Ignores null.
   public static func sum(of path: KeyPath<Root, Decimal128?>) -> Self {
     Self(function: .sum, path: path) { value throws(StoreError) in Decimal128(persisted: value) ?? 0 }
   }
 }
 
 extension LiveAggregate where Value == Decimal128? {
-  /// The mean of decimals, as a decimal; nil over nothing.
+  /// The mean of decimals, as a decimal; nil if there are no values.
   public static func average(of path: KeyPath<Root, Decimal128>) -> Self {
     Self(function: .average, path: path) { value throws(StoreError) in Decimal128(persisted: value) }
   }
 
-  /// The same over an optional property.
+  /// The mean of an optional decimal property, as a decimal; nil if there are no values. Ignores null.
   public static func average(of path: KeyPath<Root, Decimal128?>) -> Self {
     Self(function: .average, path: path) { value throws(StoreError) in Decimal128(persisted: value) }
   }
 }
 
-/// What an observer of a number hears.
+/// A change reported to the observer of an aggregate.
 public enum AggregateChange<Value> {
-  /// The number when it is first there: once, before everything else, never inside the call that observes.
+  /// The first number: reported once, before everything else, never inside the call that observes.
   case initial(Value)
-  /// Another number, what it was at the last call that had one (the same where it fits its type again) or was made by a
-  /// commit since of which the token is not notified, and how it came about: the versions, who wrote, and where.
-  /// Positions, identities and members are empty.
+  /// A new number; `was`, the number of the last call that had one, or of a later commit that skipped the token; and how the new
+  /// one came about: the versions, who wrote, and where. After an error, `was` may equal the number. Positions, identities and
+  /// members are empty.
   case update(Value, was: Value, details: ChangeDetails)
-  /// `.overflow`: it does not fit its type, until a later call says otherwise. Everything else is the last call.
+  /// `.overflow` if the number does not fit its type; a later call may bring a number again. Any other error is the last call.
   case error(StoreError)
 
   /// The number; nil for an error.
@@ -126,22 +126,22 @@ public enum AggregateChange<Value> {
     }
   }
 
-  /// How an update came about; nil for the others.
+  /// How an update came about; nil for the other cases.
   public var details: ChangeDetails? {
     if case .update(_, _, let details) = self { details } else { nil }
   }
 }
 
-/// A number of results, as something that can be observed: `results.aggregate(.sum(of: \.price))`.
+/// An aggregate of results that can be observed: `results.aggregate(.sum(of: \.price))`.
 ///
-/// Live as the results are. It is kept by difference, off the caller: a commit costs the rows it touched, O(log n) each. Where
-/// `Results.upkeep` is not `.rowByRow` it costs what the results cost, and then as much as they are large. Equal questions share what
-/// keeps them.
+/// Live, like the results. Kept incrementally, off the caller: a commit costs the rows it touched, O(log n) each. If
+/// `Results.upkeep` is not `.rowByRow`, it costs as much as keeping the results, plus their size. Equal aggregates of equal queries
+/// are kept once.
 public struct ResultAggregate<Root: Model, Value>: StoreObservable {
   let state: ResultsState
   let aggregate: LiveAggregate<Root, Value>
 
-  /// Of `ObservationOptions` those count that say when; a number has no properties.
+  /// Only the `ObservationOptions` about timing apply; a number has no properties.
   public var _$source: ObservationSource<AggregateChange<Value>> {
     let (state, aggregate) = (state, aggregate)
     return ObservationSource(state.store) { (options) throws(StoreError) in
@@ -164,23 +164,23 @@ public struct ResultAggregate<Root: Model, Value>: StoreObservable {
   }
 }
 
-/// What an observer of a number was notified of. Confined to the store's context.
+/// What an observer of an aggregate was notified of. Confined to the store's context.
 private final class AggregateNews<Root: Model, Value> {
   private let aggregate: LiveAggregate<Root, Value>
   private var last: (stored: StoreValues.Value, value: Value)?
-  /// Of the last call, where the notifier has reported since what left the number as it is.
+  /// The version of the last call, if the notifier has since reported changes that left the number as it is.
   private var lastVersion: Version?
-  /// Whether the last call said that there is no number.
+  /// Whether the last call was an error.
   private var isOver = false
 
   init(_ aggregate: LiveAggregate<Root, Value>) { self.aggregate = aggregate }
 
-  /// What is to be reported of a number that may be another one; nil: nothing.
+  /// The change to report for a number that may be new; nil if it is not.
   func change(
     _ result: Result<StoreValues.Value, StoreError>, known: StoreValues.Value?, _ details: ChangeDetails?
   ) -> AggregateChange<Value>? {
     do throws(StoreError) {
-      // A commit of which the observer is not notified made it another number meanwhile.
+      // A commit that skipped the observer has changed the number meanwhile.
       if let known, let notified = last, notified.stored != known, let value = try? aggregate.convert(known) {
         (last, lastVersion) = ((known, value), nil)
       }
@@ -206,13 +206,13 @@ private final class AggregateNews<Root: Model, Value> {
 }
 
 extension Results {
-  /// A number of these results, to be observed. Reads nothing.
+  /// An aggregate of these results, to be observed. Reads nothing.
   public func aggregate<Value>(_ aggregate: LiveAggregate<Element, Value>) -> ResultAggregate<Element, Value> {
     ResultAggregate(state: state, aggregate: aggregate)
   }
 
-  /// Runs `block` on the store's context with a number of these results once it is there, and then whenever it is another one,
-  /// whoever made it so: `aggregate(_:)`, observed.
+  /// Runs `block` on the store's context with the first value of an aggregate of these results, and again whenever any writer
+  /// changes it. The same as observing `aggregate(_:)`.
   ///
   /// ```swift
   /// let open = store.objects(Order.self).where { $0.isPaid == false }

@@ -1,7 +1,7 @@
-// What logs and debuggers show: positions and versions, not what the library works them out from.
+// Descriptions for logs and debuggers: positions and versions, not the internal states they are computed from.
 
 extension ChangedRows: CustomStringConvertible {
-  /// The positions; where they differ those in the old collection and those in the new one: `[1, 4] → [0, 3]`.
+  /// The positions; if they differ, those in the old collection and those in the new one: `[1, 4] → [0, 3]`.
   public var description: String { old == new ? "\(old)" : "\(old) → \(new)" }
 }
 

@@ -3,7 +3,7 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// What an observer of a collection hears.
+/// A change reported to the observer of a collection.
 ///
 /// ```swift
 /// token = people.observe { change in
@@ -16,16 +16,16 @@ import StoreValues
 /// }
 /// ```
 public enum CollectionChange<C> {
-  /// The collection as it is when it is first there: once, before everything else, never inside the call that observes.
+  /// The collection in its first state: reported once, before everything else, never inside the call that observes.
   case initial(C)
-  /// What changed since the last call: deletions and modifications are positions in the collection of that call,
-  /// insertions in this one; each ascending, and no position is in two of deletions and modifications. Deleting these,
-  /// inserting these and reloading these brings the old collection to the new one.
+  /// The changes since the last call. Deletions and modifications are positions in the collection of that call, insertions in this
+  /// one; each ascending, and no position is both a deletion and a modification. Applying the deletions, then the insertions, then
+  /// reloading the modified rows turns the old collection into the new one.
   case update(C, deletions: [Int], insertions: [Int], modifications: ChangedRows)
-  /// The collection cannot be kept any more. The last call.
+  /// The collection cannot be kept any longer. The last call.
   case error(StoreError)
 
-  /// More about an update: moves, who wrote, which objects; nil for the others.
+  /// More about an update: moves, who wrote, which objects; nil for the other cases.
   public var details: ChangeDetails? {
     if case .update(_, _, _, let modifications) = self { modifications.details } else { nil }
   }
@@ -38,7 +38,7 @@ public enum CollectionChange<C> {
     }
   }
 
-  /// The same change of another collection that has the same rows in the same places.
+  /// The same change of another collection with the same rows at the same positions.
   public func map<Other>(_ transform: (C) throws -> Other) rethrows -> CollectionChange<Other> {
     switch self {
     case .initial(let collection): .initial(try transform(collection))
@@ -49,10 +49,10 @@ public enum CollectionChange<C> {
   }
 }
 
-/// The rows that stayed where they were among the others and have other values: a collection of their positions in
-/// the collection of the last call, and `new` the same rows in this one.
+/// The rows that kept their relative order and have changed values: a collection of their positions in the collection of the last
+/// call; `new` has the positions of the same rows in this one.
 public struct ChangedRows: RandomAccessCollection, Sendable, Hashable, ExpressibleByArrayLiteral {
-  /// Their positions in the collection of the last call, ascending.
+  /// Positions in the collection of the last call, ascending.
   public let old: [Int]
   /// Positions of the same rows in this collection, in the order of `old`.
   public let new: [Int]
@@ -64,7 +64,7 @@ public struct ChangedRows: RandomAccessCollection, Sendable, Hashable, Expressib
     self.details = details
   }
 
-  /// For tests of code that takes change sets.
+  /// Creates positions for tests of code that takes change sets.
   public init(old: [Int], new: [Int]) {
     self.old = old
     self.new = new
@@ -85,14 +85,14 @@ public struct ChangedRows: RandomAccessCollection, Sendable, Hashable, Expressib
   }
 }
 
-/// What a change set says beyond its positions. Sendable; worked out when it is asked for, from states of the collection
-/// that hold no version of the store.
+/// The parts of a change set beyond its positions. Sendable; computed on demand, from states of the collection that hold no version
+/// of the store.
 public struct ChangeDetails: Sendable {
-  /// A row that is still there and stands elsewhere among the others.
+  /// A row that is still in the collection but changed its place relative to the others.
   public struct Move: Sendable, Hashable {
-    /// In the collection of the last call; also one of the deletions.
+    /// Position in the collection of the last call; also one of the deletions.
     public let from: Int
-    /// In this one; also one of the insertions.
+    /// Position in this collection; also one of the insertions.
     public let to: Int
   }
 
@@ -102,15 +102,15 @@ public struct ChangeDetails: Sendable {
   }
 
   private let source: Source
-  /// The authors of commits that touched what is observed, each once, in the order in which they wrote; as far as the commits
-  /// are known, see `Store.write(author:)`.
+  /// The authors of the commits that touched the observed data, each once, in the order in which they wrote, as far as the commits
+  /// are known; see `Store.write(author:)`.
   public let authors: [String]
   /// Where these commits were made.
   public let origins: ChangeOrigins
   /// The version of the last call, for observers that asked for old values.
   private let before: SharedVersion?
 
-  /// Of results; `own` is the origin of the store that is notified.
+  /// Details of a change of results. `own` is the origin of the notified store.
   init(_ type: String, _ change: ResultChange, own: UInt64, before: SharedVersion? = nil) {
     source = .result(type: type, change)
     authors = change.sources.authors
@@ -118,7 +118,7 @@ public struct ChangeDetails: Sendable {
     self.before = before
   }
 
-  /// Of an object, or of a collection of one.
+  /// Details of a change of an object, or of one of its collections.
   init(_ offer: WatchOffer, _ changes: ChangeSet = ChangeSet(), _ members: ChangedMembers = ChangedMembers(), own: UInt64) {
     source = .elements(changes, members, from: offer.from, to: offer.to)
     authors = offer.sources.authors
@@ -126,7 +126,7 @@ public struct ChangeDetails: Sendable {
     before = nil
   }
 
-  /// Of a number.
+  /// Details of a change of an aggregate.
   init(_ change: TotalChange, own: UInt64) {
     source = .elements(ChangeSet(), ChangedMembers(), from: change.from, to: change.to)
     authors = change.sources.authors
@@ -134,7 +134,7 @@ public struct ChangeDetails: Sendable {
     before = nil
   }
 
-  /// Of an object: a change on top of an earlier one.
+  /// Details of two successive changes of an object, combined.
   init(_ later: ChangeDetails, since earlier: ChangeDetails) {
     source = .elements(ChangeSet(), ChangedMembers(), from: earlier.fromVersion, to: later.toVersion)
     authors = earlier.authors + later.authors.filter { !earlier.authors.contains($0) }
@@ -142,7 +142,7 @@ public struct ChangeDetails: Sendable {
     before = nil
   }
 
-  /// Without positions, identities and members, and back to an earlier call.
+  /// The details without positions, identities and members, extended back to an earlier call.
   init(_ details: ChangeDetails, from version: Version) {
     source = .elements(ChangeSet(), ChangedMembers(), from: version, to: details.toVersion)
     authors = details.authors
@@ -150,8 +150,8 @@ public struct ChangeDetails: Sendable {
     before = nil
   }
 
-  /// Rows that are still there and stand elsewhere among the others, as few as possible: each is a deletion and an
-  /// insertion too. Ascending by `from`.
+  /// The rows that are still in the collection but changed their place relative to the others, as few as possible. Each is also a
+  /// deletion and an insertion. Ascending by `from`.
   public var moves: [Move] {
     let changes: ChangeSet =
       switch source {
@@ -160,18 +160,17 @@ public struct ChangeDetails: Sendable {
       }
     return changes.moves.map { Move(from: $0.from, to: $0.to) }
   }
-  /// The objects that went, in the order of the deletions; moved ones included. Empty for a list, whose elements have no
-  /// identity.
+  /// The objects of the deletions, in their order, including moved ones. Empty for a list, whose elements have no identity.
   public var deletedIDs: [ObjectID] { ids { $0.deletedKeys } }
-  /// The objects that came, in the order of the insertions; moved ones included.
+  /// The objects of the insertions, in their order, including moved ones.
   public var insertedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.insertions) } }
   /// The objects of the modifications, in their order.
   public var modifiedIDs: [ObjectID] { ids { $0.keys(at: $0.changes.modificationsInNew) } }
-  /// The objects of the deletions as they were before, in their order, moved ones included. Only for observers with
-  /// `includingOldValues`, else empty; one that rested gets those that were still there when the others were last notified.
-  /// Keeping one keeps its version in the file.
+  /// The objects of the deletions as they were before, in their order, including moved ones. Empty unless the observer has
+  /// `includingOldValues`. After an observer rested, only those that still existed when the other observers were last notified.
+  /// Keeping one of these objects keeps its version in the file.
   public func deletedObjects<T: Model>(_ type: T.Type = T.self) -> [Frozen<T>] { frozen(deletedIDs) }
-  /// The objects of the modifications as they were before, in their order; as `deletedObjects`.
+  /// The objects of the modifications as they were before, in their order. The rules of `deletedObjects` apply.
   public func modifiedObjects<T: Model>(_ type: T.Type = T.self) -> [Frozen<T>] { frozen(modifiedIDs) }
 
   private func frozen<T: Model>(_ ids: [ObjectID]) -> [Frozen<T>] {
@@ -179,10 +178,10 @@ public struct ChangeDetails: Sendable {
     return ids.filter { $0.type == T._$name && (try? before.contains(table, $0.key)) == true }.map { Frozen($0.key, before) }
   }
 
-  /// Of a set, the members that went, in the order of the deletions; empty for other collections, and where the set's object
-  /// is gone.
+  /// For a set, the members of the deletions, in their order; empty for other collections, and if the object with the set was
+  /// deleted.
   public var deletedMembers: [Value] { members.deleted }
-  /// Of a set, the members that came, in the order of the insertions.
+  /// For a set, the members of the insertions, in their order.
   public var insertedMembers: [Value] { members.inserted }
   /// The version of the last call.
   public var fromVersion: Version {
@@ -198,7 +197,7 @@ public struct ChangeDetails: Sendable {
     case .elements(_, _, _, let to): to
     }
   }
-  /// How many commits of the store lie between the two, whatever they touched.
+  /// The number of commits of the store between the two versions, whatever they touched.
   public var commits: Int { Int(clamping: toVersion.rawValue - fromVersion.rawValue) }
 
   private var members: ChangedMembers {

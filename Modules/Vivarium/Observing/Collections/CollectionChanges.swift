@@ -2,16 +2,14 @@ import ChangeTracker
 import Notifications
 import StorageInterface
 
-/// The changes of results as an asynchronous sequence: first the results, then what changed each time since the element
-/// before.
+/// The changes of results as an asynchronous sequence: first the results, then the changes since the previous element.
 ///
 /// ```swift
 /// for await change in store.objects(Item.self).changes { show(change) }
 /// ```
-///
-/// Nothing piles up and nothing is lost: what happens while nobody asks is one net change set when somebody does. The store
-/// moves when an element is asked for, so the results of an element stay what it says until the next suspension. Ends
-/// with the task, or after an error.
+/// Nothing accumulates and nothing is lost: the changes between two calls of `next()` become one net change set. The store moves
+/// when `next()` is called, so the results of an element match its positions until the next suspension. Ends when the task is
+/// cancelled, or after an error.
 public struct CollectionChanges<Object: Model>: AsyncSequence {
   public typealias Element = CollectionChange<Results<Object>>
   public typealias Failure = Never
@@ -104,7 +102,7 @@ public struct CollectionChanges<Object: Model>: AsyncSequence {
     }
 
     deinit {
-      // Whoever iterates lets go of the iterator, in the context where it iterated.
+      // An iterator is released in the context where it was used.
       stop()
     }
   }

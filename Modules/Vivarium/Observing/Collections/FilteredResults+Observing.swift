@@ -1,18 +1,19 @@
 import Notifications
 
 extension FilteredResults: StoreObservable {
-  /// The test is asked on the observer's context: of all objects before the first call, and then of those that came or were modified; a
-  /// row that passes no longer is a deletion, one that passes now an insertion. Where none of the rows that pass is touched,
-  /// there is no call. `details` of these changes is nil. What the test reads counts, whatever else the options name.
+  /// Observes the rows that pass the test. The test runs on the observer's context: for all objects before the first call, then for
+  /// inserted and modified ones. A row that no longer passes is a deletion, one that now passes an insertion. If a change touches
+  /// no passing row, there is no call. The changes have no `details`. The properties that the test reads count, whatever the
+  /// options name.
   ///
-  /// What a turn costs beside the tests is a pass over one byte for each object of the results that are tested.
+  /// Besides the tests, a turn costs one pass over one byte for each object of the tested results.
   public var _$source: ObservationSource<CollectionChange<FilteredResults<Element>>> {
     let source: ObservationSource<CollectionChange<Results<Element>>> = base._$source
-    // What is kept of these must not keep the store.
+    // Copies, because the stored closures must not retain the store.
     let (reading, passes) = (reading, passes)
     return ObservationSource(store, check: source.check) { [base] request, block in
       let (answers, remade) = (FilterAnswers(), base.state.remaking)
-      // The rows that the answers are of; without their store, which would keep itself.
+      // The rows that `answers` belong to, without their store, which would otherwise retain itself.
       var known: KeySnapshot?
       return base.store.observe(base.state, also: reading, request) { move, store in
         let now = Results<Element>(remade(store))
@@ -21,7 +22,7 @@ extension FilteredResults: StoreObservable {
           known = now.state.keys()
           answers.set(now.map { passes($0) ? 1 : 0 }, at: store.tick)
         case .rows(let keys):
-          // Of rows that were reported the answer is known; one that the commit brought passed as it does now.
+          // The answers for reported rows are known. A row that the commit inserted gets its present answer.
           let answered = answers.answers(of: known?.array ?? [])
           answers.set(keys.map { key in answered[key] ?? (passes(store.live(key)) ? 1 : 0) }, at: store.tick)
         }
@@ -54,7 +55,7 @@ extension FilteredResults: StoreObservable {
   }
 }
 
-/// What a change of rows is to those of them that pass a test.
+/// Translates a change of all rows to a change of the rows that pass a test.
 struct FilterStep {
   /// 1 for each row that passes.
   private(set) var passing: [UInt8]
@@ -66,7 +67,7 @@ struct FilterStep {
 
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-  /// Takes a change of all rows. `passes` is asked of rows that came or were modified, by their new positions.
+  /// Applies a change of all rows. Calls `passes` with the new positions of the inserted and modified rows.
   mutating func take(
     _ deleted: [Int], _ inserted: [Int], _ modified: ChangedRows, _ passes: (Int) -> Bool
   ) {
@@ -95,7 +96,7 @@ struct FilterStep {
       old: FilterStep.ranks(of: stayed.map(\.old), in: old), new: FilterStep.ranks(of: stayed.map(\.new), in: passing))
   }
 
-  /// The marks without those of rows that went, and with none for rows that came.
+  /// The old marks without those of the deleted rows, and 0 for the inserted rows.
   private static func moved(_ old: [UInt8], _ deleted: [Int], _ inserted: [Int]) -> [UInt8] {
     if deleted.isEmpty, inserted.isEmpty { return old }
     var new: [UInt8] = []
@@ -103,7 +104,7 @@ struct FilterStep {
     var next = 0
     var coming = inserted[...]
     func fill() { while coming.first == new.count, coming.popFirst() != nil { new.append(0) } }
-    // Runs between the rows that go, cut where rows come.
+    // Copies the runs between deleted rows, split where rows are inserted.
     for end in deleted + [old.count] {
       fill()
       while next < end {
@@ -118,7 +119,7 @@ struct FilterStep {
     return new
   }
 
-  /// How many rows that pass are before each of some rows, which ascend. One pass.
+  /// For each of the ascending `rows`, the number of passing rows before it. One pass.
   private static func ranks(of rows: [Int], in passing: [UInt8]) -> [Int] {
     var (count, next) = (0, 0)
     return passing.withUnsafeBufferPointer { passing in

@@ -3,21 +3,21 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// Lists, sets and maps of an object are observed in one way; each says it in its own words.
+/// Observation shared by the lists, sets and maps of an object; each translates `News` to its own change type.
 extension ListHandle {
-  /// What an observer of a collection is to be notified of.
+  /// A change to report to the observer of a collection.
   enum News {
     case initial
     case update(ChangeSet, ChangedMembers, ChangeDetails)
     case error(StoreError)
   }
 
-  /// What can be observed of elements that are objects of a type; nil for scalars.
+  /// The observable properties of elements that are objects; nil for scalars.
   func elementProperties(of target: String?) -> ObservedProperties? {
     target.flatMap { ObservedProperties($0, in: store) }
   }
 
-  /// Which changes of elements count; nil for scalars, which have no properties. `.unknownProperty`.
+  /// The element changes that count; nil for scalars, which have no properties. `.unknownProperty`.
   private func elementFilter(of target: String?, _ options: ObservationOptions) throws(StoreError) -> ResultFilter? {
     if let fault = options.fault { throw fault }
     if let properties = elementProperties(of: target) { return try properties.filter(options) }
@@ -27,7 +27,8 @@ extension ListHandle {
     return nil
   }
 
-  /// How the collection is observed, reported as `news` says it. `target` is the type of its elements, where these are objects.
+  /// The observation source of the collection. `news` translates its changes. `target` is the element type, if the elements are
+  /// objects.
   func source<Change: StoreChange>(
     of target: String?, _ news: @escaping @Sendable () -> (News, ListHandle) -> Change
   ) -> ObservationSource<Change> {
@@ -44,13 +45,13 @@ extension ListHandle {
     }
   }
 
-  /// The collection of the same object in another store of the context: a block must not keep the one it is observed by.
+  /// Makes the handle of the same collection in another store of the context. A block must not retain the store that observes it.
   private var remade: (Store) -> ListHandle {
     let (context, key, ordinal) = (context, key, ordinal)
     return { ListHandle(store: $0, context: context, key: key, ordinal: ordinal) }
   }
 
-  /// Observes the collection, and changes of its elements. One whose object is gone hears that and nothing else.
+  /// Observes the collection and the changes of its elements. If its object is deleted, reports that error only.
   private func observe(
     _ target: String?, _ request: ObservationRequest, _ block: @escaping (News, ListHandle) -> Void
   ) -> NotificationToken {
@@ -90,8 +91,8 @@ extension ListHandle {
 }
 
 extension LiveList: StoreObservable where Element: PersistableElement {
-  /// Equal elements keep their places apart: what moved or went is known by the edits. When the object that has the list is deleted,
-  /// one last call deletes every element.
+  /// Equal elements are told apart by their positions: the recorded edits show which one moved or was deleted. If the object with
+  /// the list is deleted, one last call deletes every element.
   public var _$source: ObservationSource<CollectionChange<LiveList<Element>>> {
     guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }
     return handle.source(of: Element._$elementTarget) { { CollectionChange($0, LiveList($1)) } }
@@ -99,8 +100,8 @@ extension LiveList: StoreObservable where Element: PersistableElement {
 }
 
 extension LiveSet: StoreObservable where Element: PersistableElement & Hashable {
-  /// Positions are those in the order in which the set is walked; `change.details` has the members. A member that went and came back
-  /// is no change. When the object that has the set is deleted, one last call deletes every member.
+  /// Positions are those of the set's iteration order; `change.details` has the members. A member that was removed and inserted
+  /// again is not a change. If the object with the set is deleted, one last call deletes every member.
   public var _$source: ObservationSource<CollectionChange<LiveSet<Element>>> {
     guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }
     return handle.source(of: Element._$elementTarget) { { CollectionChange($0, LiveSet($1)) } }

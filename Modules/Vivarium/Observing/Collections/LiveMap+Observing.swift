@@ -2,24 +2,24 @@ import ChangeTracker
 import Notifications
 import StoreValues
 
-/// What an observer of a map hears.
+/// A change reported to the observer of a map.
 public enum MapChange<Value> {
-  /// The map as it is when it is first there: once, before everything else, never inside the call that observes.
+  /// The map in its first state: reported once, before everything else, never inside the call that observes.
   case initial(LiveMap<Value>)
-  /// Keys that went, that came, and whose values are others, since the last call; each in the order of the keys, and none in
-  /// two of them. A key that went and came back counts as modified.
+  /// The deleted keys, the inserted keys, and the keys with changed values since the last call; each in key order and disjoint. A
+  /// key that was removed and inserted again counts as modified.
   case update(LiveMap<Value>, deletions: [String], insertions: [String], modifications: ChangedKeys)
-  /// The map cannot be kept any more. The last call.
+  /// The map cannot be kept any longer. The last call.
   case error(StoreError)
 
-  /// More about an update: the versions, who wrote, and where; nil for the others. Positions, identities and members are
-  /// empty: the keys of the update say it all.
+  /// More about an update: the versions, who wrote, and where; nil for the other cases. Positions, identities and members are
+  /// empty, since the update's keys describe the change.
   public var details: ChangeDetails? {
     if case .update(_, _, _, let modifications) = self { modifications.details } else { nil }
   }
 }
 
-/// The keys of a map that stayed and have other values, in their order.
+/// The keys of a map that remained and have changed values, in key order.
 public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, ExpressibleByArrayLiteral {
   private let keys: [String]
   let details: ChangeDetails?
@@ -29,7 +29,7 @@ public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, Expressib
     self.details = details
   }
 
-  /// For tests of code that takes changes of maps.
+  /// Creates keys for tests of code that takes changes of maps.
   public init(_ keys: [String]) {
     self.keys = keys
     details = nil
@@ -39,7 +39,7 @@ public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, Expressib
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }
-  /// One of the keys, by its place among them.
+  /// The key at a position in this collection.
   public subscript(index: Int) -> String { keys[index] }
 
   public static func == (a: Self, b: Self) -> Bool { a.keys == b.keys }
@@ -47,7 +47,7 @@ public struct ChangedKeys: RandomAccessCollection, Sendable, Hashable, Expressib
 }
 
 extension LiveMap: StoreObservable where Value: PersistableElement {
-  /// Changes are reported by key. Those of objects that are values of the map are modifications of their keys.
+  /// Reports changes by key. A change of an object that is a value of the map is a modification of its key.
   ///
   /// ```swift
   /// token = person.phones.observe { change in
@@ -55,7 +55,7 @@ extension LiveMap: StoreObservable where Value: PersistableElement {
   /// }
   /// ```
   ///
-  /// When the object that has the map is deleted, one last call deletes every key.
+  /// If the object with the map is deleted, one last call deletes every key.
   public var _$source: ObservationSource<MapChange<Value>> {
     guard case .store(let handle) = place else { return ObservationSource(unmanaged: .unmanagedCollection) }
     return handle.source(of: Value._$elementTarget) {
@@ -65,7 +65,7 @@ extension LiveMap: StoreObservable where Value: PersistableElement {
   }
 }
 
-/// The keys that an observer of a map knows: where all of it went, the record does not say which keys that were. Confined to the
+/// The keys known to the observer of a map. If the whole map was cleared, the commit record does not name its keys. Confined to the
 /// store's context.
 private final class KnownKeys {
   private var keys: Set<String> = []
@@ -94,6 +94,6 @@ private final class KnownKeys {
 }
 
 extension [Value] {
-  /// The strings among them.
+  /// The elements that are strings.
   fileprivate var keys: [String] { compactMap { if case .string(let key) = $0 { key } else { nil } } }
 }

@@ -3,32 +3,32 @@ import Notifications
 import StorageInterface
 import Synchronization
 
-/// One observation of a collection, as its store keeps it: what the notifier knows of it, and the block.
+/// One observation of a collection, as its store keeps it: the notifier's observation and the block.
 final class ResultObserver: Observer {
-  /// nil when the question is wrong, and there is nothing but that to report.
+  /// nil if the query is invalid; then that error is the only report.
   let observation: ResultObservation?
-  /// What the collection is by itself, for results that read through the same view.
+  /// Identifies the collection to results that read through the same view.
   let description: ResultDescription?
-  /// The same of one that depends on other objects, and so on the version.
+  /// The same for a collection that depends on other objects, and therefore on the version.
   var bound: BoundDescription?
-  /// Runs the block; the store is the one that keeps this.
+  /// Runs the block, given the store that keeps this observer.
   let block: (Content, Store) -> Void
-  /// Whether the observer wants to hear in this turn: one that is asked for its changes does when it is asked.
+  /// Whether the observer wants to be notified in this turn. An observer that is polled for changes wants it only while polled.
   var isListening: () -> Bool = { true }
-  /// Whether it wants to see deleted and modified objects as they were.
+  /// Whether it needs deleted and modified objects as they were.
   var keepsOldValues = false
-  /// The version that a commit led to of which it is not notified, and that version once the store reads a later one: then that is what
-  /// objects were.
+  /// The version made by a commit that skipped this observer, and its snapshot once the store reads a later version: that is where
+  /// old values come from.
   var movedTo: Version?
   var oldSinceMove: SharedVersion?
-  /// Follows with what the observer keeps of rows by itself, where a commit of which it is not notified has moved these.
+  /// Updates the row state that the observer keeps for itself when a skipped commit has moved the rows.
   var follow: ((Move, Store) -> Void)?
 
-  /// Where a commit led of which the observer is not notified.
+  /// The state that a commit which skipped the observer led to.
   enum Move {
-    /// To the results as the store reads them.
+    /// The results as the store reads them.
     case here
-    /// To these rows, from which the change leads on that is reported next.
+    /// These rows, from which the next reported change starts.
     case rows([Int64])
   }
 
@@ -49,18 +49,17 @@ final class ResultObserver: Observer {
     super.init(flag, fault: fault)
   }
 
-  /// Whether it hears in this turn; see `ObserverRest.isOver`.
+  /// Whether it is notified in this turn; see `ObserverRest.isOver`.
   func hears(waits: Bool, at place: DeliveryPlace) -> Bool { isListening() && rest.isOver(waits: waits, at: place) }
 }
 
-/// Keeps a store for as long as a token observes it, and lets go of it on the store's context.
+/// Retains a store while a token observes it, and releases the store on its context.
 final class StoreAnchor: @unchecked Sendable {
-  // Sound because the store is touched through this by a turn of the store's own context alone, and else only kept; and the
-  // last reference is let go of by that turn, or, where none is taken, by whoever is the last to have one, who then is alone
-  // with it.
+  // Sound because only a turn on the store's own context touches the store through this class, which otherwise just retains it.
+  // That turn drops the last reference; if no turn runs, the last owner does, and then no other thread can reach the store.
   private let store: Store
 
-  /// Where the store is, for any thread.
+  /// Locates the store's context, from any thread.
   private let stops: StopSignal
 
   init(_ store: Store) {
@@ -71,7 +70,7 @@ final class StoreAnchor: @unchecked Sendable {
   static func release(_ anchor: StoreAnchor?) {
     guard let anchor else { return }
     let home = anchor.stops.home.withLock { $0 }
-    // Nobody else may ever call the store: what the observer kept is let go of, and turns come another way from here on.
+    // The store may never be called again, so release here what the observer kept, and redirect the turns.
     home.schedule { anchor.store.endStopped() }
   }
 }

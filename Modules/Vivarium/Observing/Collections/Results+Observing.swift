@@ -9,7 +9,7 @@ extension Results: StoreObservable {
 }
 
 extension ResultsState {
-  /// How these are observed, reported as `collection` makes them of results.
+  /// The observation source of these results. `collection` converts the reported results.
   func source<T: Model, C>(
     _ collection: @escaping @Sendable (Results<T>) -> C
   ) -> ObservationSource<CollectionChange<C>> {
@@ -29,8 +29,8 @@ extension ResultsState {
 }
 
 extension Store {
-  /// An observation of results, or of what is bound of them. `also` are paths that count beside what is asked for; `follow`
-  /// brings along what is kept of the rows by itself where a commit moved them of which the token is not notified.
+  /// Observes results, or a collection bound to them. `also` has paths that count besides those of the query. `follow` updates the
+  /// observer's own row state when a commit that skipped the token has moved the rows.
   func observe<T: Model>(
     _ state: ResultsState, bound: BoundDescription? = nil, also: Result<[String], StoreError> = .success([]),
     _ request: ObservationRequest, follow: ((ResultObserver.Move, Store) -> Void)? = nil,
@@ -65,7 +65,7 @@ extension Store {
     return token(of: observer, request.fileID, request.line)
   }
 
-  /// What keeps an observer of a collection, and this store with it, until it is stopped.
+  /// A token that retains an observer of a collection, and this store with it, until it is stopped.
   func token(of observer: ResultObserver, _ fileID: StaticString, _ line: UInt) -> NotificationToken {
     let (notifier, observation, flag) = (shared.results, observer.observation, observer.flag)
     let anchor = StoreAnchor(self)

@@ -3,35 +3,34 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// What happened to results since they were looked at.
+/// A change of results since they were last read.
 package enum ResultsStep<Element: Model> {
-  /// They are there. Only for an observer that did not look first.
+  /// The first results. Only for an observer that did not read them before.
   case initial(FixedResults<Element>)
-  /// A commit of which the observer is not notified led from what it has to this.
+  /// The results after a commit that skipped the observer.
   case moved(FixedResults<Element>)
-  /// From what the observer has to this. Never empty.
+  /// The results and how they changed. Never empty.
   case update(FixedResults<Element>, ChangeSet, ChangeDetails?)
-  /// The results cannot be kept any more. The last step.
+  /// The results cannot be kept any longer. The last step.
   case error(StoreError)
 }
 
-/// An observation that begins with the results as they are when it is made, at once: the first step leads from there to what
-/// comes next, so nothing is lost between looking and listening, and nothing reported twice.
+/// An observation that starts from the results at the moment it is made: the first step leads from there to the next state, so no
+/// change is lost or reported twice between reading and observing.
 ///
 /// Belongs to the store's context.
 package final class ResultsTracking<Element: Model> {
   /// The results when this was made.
   package let start: FixedResults<Element>
   package let token: NotificationToken
-  /// The observer takes steps again. Keeps nothing of what was there at the start.
+  /// Called when the observer takes steps again. Retains nothing of the first results.
   package let resume: () -> Void
 
   /// - Parameter names: the properties whose modification counts, as with `observe(observingProperties:)`; nil: all.
-  /// - Parameter also: paths that count beside all properties, where `names` is nil: over inverses, or farther than three
-  ///   links.
-  /// - Parameter startsNow: whether the observer knows the results as they are now; else the first step is `.initial`.
-  /// - Parameter wants: whether the observer takes a step now. While it does not, what happens is kept as net changes;
-  ///   call `resume()` when it does again.
+  /// - Parameter also: if `names` is nil, paths that count besides all properties: over inverses, or longer than three links.
+  /// - Parameter startsNow: whether the observer knows the present results; otherwise the first step is `.initial`.
+  /// - Parameter wants: whether the observer takes a step now. While it does not, net changes are kept; call `resume()` when it
+  ///   does again.
   package init(
     _ results: Results<Element>, names: [String]? = nil, also: [String] = [], startsNow: Bool = true,
     isolation: isolated (any Actor)?, fileID: StaticString, line: UInt,
@@ -80,7 +79,7 @@ package final class ResultsTracking<Element: Model> {
       let now = Results<Element>(remade(store))
       switch move {
       case .here:
-        // What was to lead on from the start leads on from here.
+        // Later changes start from here instead of from the first results.
         if known != nil { known = (now.fixed, Origin(store)) }
         block(.moved(now.fixed))
       case .rows(let keys): block(.moved(FixedResults(keys, of: now.state)))
@@ -98,7 +97,7 @@ package final class ResultsTracking<Element: Model> {
   }
 }
 
-/// The moment at which results were looked at.
+/// The moment at which results were read.
 private struct Origin {
   let version: Version
   let wasInWrite: Bool
@@ -108,20 +107,21 @@ private struct Origin {
     wasInWrite = store.isInWriteTransaction
   }
 
-  /// What changed since, by comparing both states. What was only modified is known from the commits; where they cannot
-  /// tell (rows of other types may lead here, the history is trimmed, or the look was at a write), every row counts.
+  /// The changes since then, by comparing both states. Modifications come from the commit records. If these are not sufficient
+  /// (rows of other types may be reached from here, the history is trimmed, or the results were read in a write), every row counts
+  /// as modified.
   func changes<T: Model>(of old: FixedResults<T>, to new: FixedResults<T>, in store: Store) -> ChangeSet {
     if store.version == version, !wasInWrite { return ChangeSet() }
     let (before, after) = (old.allKeys, new.allKeys)
     guard Set(before).count == before.count, Set(after).count == after.count else {
-      // A list that holds an object twice: its rows have no other names than their places.
+      // A list that contains an object twice: its rows are identified only by position.
       return ChangeSet(deletions: Array(before.indices), insertions: Array(after.indices))
     }
     let common = Set(before).intersection(after)
     return ChangeSet.between(before, after, modified: modified(T.self, in: store).map { common.intersection($0) } ?? common)
   }
 
-  /// nil: any row may be.
+  /// nil if any row may be modified.
   private func modified<T: Model>(_ type: T.Type, in store: Store) -> Set<Int64>? {
     if wasInWrite { return nil }
     let table = store.context(type).table

@@ -1,21 +1,21 @@
 import Notifications
 
-/// Where the commits of a change were made; several, when others lie in one change set.
+/// Where the commits of a change were made; several if a change set covers several commits.
 public struct ChangeOrigins: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The store whose observer is notified.
+  /// The notified store itself.
   public static let ownStore = ChangeOrigins(rawValue: 1)
-  /// Another store of this process, and those in which asynchronous writes run.
+  /// Another store of this process, including the stores that run asynchronous writes.
   public static let otherStore = ChangeOrigins(rawValue: 2)
-  /// Another process, or one that was before this.
+  /// Another process, including earlier ones.
   public static let otherProcess = ChangeOrigins(rawValue: 4)
-  /// Another replica of the store, on another device mostly.
+  /// Another replica of the store, usually on another device.
   public static let otherReplica = ChangeOrigins(rawValue: 8)
 
-  /// - Parameter own: the origin of the store that is notified.
+  /// - Parameter own: the origin of the notified store.
   init(_ sources: CommitSources, own: UInt64) {
     self = []
     for origin in sources.origins {

@@ -1,17 +1,17 @@
 import StorageInterface
 
-/// One observation as its store keeps it, whatever it is of: whether it goes on, when it may be called next, and whether all it has to hear
-/// is an error. Confined to the store's context.
+/// One observation as its store keeps it, whatever its subject: whether it is active, when it may be called next, and whether an
+/// error is all it has to report. Confined to the store's context.
 ///
-/// Why there are two kinds is in decision 47: results are asked in every turn, watches of objects only where something was touched.
+/// Decision 47 explains the two kinds: results are asked in every turn, watches of objects only if something was touched.
 class Observer {
-  /// Whether its token goes on.
+  /// Whether its token is active.
   let flag: StopFlag
-  /// How it rests after each call.
+  /// Its rest after each call.
   var rest: ObserverRest
-  /// Whether it was notified of anything.
+  /// Whether it was ever notified.
   private(set) var wasNotified = false
-  /// What it is notified of instead of everything else.
+  /// An error that it is notified of instead of everything else.
   var fault: StoreError?
 
   init(_ flag: StopFlag, throttle: Duration? = nil, fault: StoreError?) {
@@ -22,7 +22,7 @@ class Observer {
 
   final var isActive: Bool { flag.isActive }
 
-  /// It is about to be notified.
+  /// Call just before notifying it.
   final func willBeNotified() {
     wasNotified = true
     rest.begin()

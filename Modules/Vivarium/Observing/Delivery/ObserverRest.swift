@@ -1,11 +1,11 @@
 import Notifications
 
-/// The time after each call in which an observer hears nothing. Confined to the store's context.
+/// The time after each call in which an observer is not notified. Confined to the store's context.
 struct ObserverRest {
   /// nil: none.
   private let throttle: Duration?
   private var end: ContinuousClock.Instant?
-  /// When the turn is due that was asked for at the end of the rest.
+  /// When the turn that was requested for the end of the rest is due.
   private var awakening: ContinuousClock.Instant?
 
   init(_ throttle: Duration?) { self.throttle = throttle }
@@ -13,14 +13,14 @@ struct ObserverRest {
   /// Whether the observer ever rests.
   var isTaken: Bool { throttle != nil }
 
-  /// Whether it hears in this turn. For one that rests the place is woken when it is rested, and it gets all at once then; when
-  /// somebody `waits` for what is due, it is notified with the others.
+  /// Whether the observer is notified in this turn. While it rests, the place is woken for the end of the rest, and the observer
+  /// then gets all changes at once. If a caller `waits` for what is due, it is notified with the others.
   mutating func isOver(waits: Bool, at place: DeliveryPlace) -> Bool {
     guard let end, !waits else { return true }
     let now = ContinuousClock.now
     if now >= end { return true }
     if awakening.map({ $0 <= now }) ?? true {
-      // A little more, so that it is over by any clock.
+      // 1 ms longer, so that the rest is over by any clock.
       let left = now.duration(to: end) + .milliseconds(1)
       awakening = now + left
       place.wake(after: left)
@@ -28,7 +28,7 @@ struct ObserverRest {
     return false
   }
 
-  /// The observer is just being notified.
+  /// Starts the rest: the observer is being notified.
   mutating func begin() {
     guard let throttle else { return }
     end = .now + throttle

@@ -4,8 +4,8 @@ import Notifications
 import StorageInterface
 
 extension Store {
-  /// Where the notifier finds this store. Made with the first observation of a result: from then on it, and not every
-  /// commit, gives the store its turns.
+  /// Where the notifier reaches this store. Made with the first observation of a result: from then on the place, not every commit,
+  /// gives the store its turns.
   func deliveryPlace() -> DeliveryPlace {
     if let place = observing.place { return place }
     observing.turns.end()
@@ -15,19 +15,19 @@ extension Store {
     return made
   }
 
-  /// Notifies observers of what is due, after moving to the version that the notifier keeps. With patience that is the newest one;
-  /// without, whatever is ready.
+  /// Moves to the version that the notifier keeps and notifies observers of what is due. With patience, that version is the newest
+  /// one; without, whichever is ready.
   ///
-  /// May be called inside a block, by the beginning of a write: what a later block of the turn was to hear then comes here,
-  /// with all that came since.
+  /// The start of a write may call this inside a block. It then reports what later blocks of the turn were due to report, together
+  /// with all newer changes.
   func deliver(_ patience: ResultNotifier.Patience, mayMove: Bool = true) {
     endStopped()
-    // An error is the last that an observer hears.
+    // An error is an observer's last call.
     defer { endStopped() }
     if isInvalidated, mayMove, outdated == nil { do throws(StoreError) { try advance() } catch { failedToMove(error) } }
     if let outdated { return notifyOutdated(outdated) }
     if observing.place == nil { return deliverPlainly(mayMove: mayMove) }
-    // Observers without an observation have an error to report, and nothing else.
+    // Observers without an observation have only an error to report.
     let place = deliveryPlace()
     let due = observing.results.filter { $0.observation != nil && $0.hears(waits: patience != .none, at: place) }
     let resting = Set(observing.resting.filter { !$0.value.rest.isOver(waits: patience != .none, at: place) }.keys)
@@ -42,7 +42,7 @@ extension Store {
     case .later: notifyOfFaults()
     case .free(let watches, let offers):
       if mayMove, let newest = try? shared.engine.latestVersion(), newest != snapshot.version { try? advance() }
-      // A migration by a newer program may be why something cannot be kept, and then that is to be reported.
+      // If a result cannot be kept, a newer program's migration may be the reason, and is then the error to report.
       if !mayMove, offers.contains(where: { $0?.isFailure == true }) || watches.contains(where: \.isFailure) {
         lookAhead()
       }
@@ -58,10 +58,10 @@ extension Store {
     }
   }
 
-  /// An error that makes the store outdated is reported with its observers' last call.
+  /// Reports an error, except one that makes the store outdated: that one is reported in the observers' last call.
   private func failedToMove(_ error: StoreError) { if outdated == nil { misuse(error) } }
 
-  /// Nobody observes a result.
+  /// Delivers when no result is observed.
   private func deliverPlainly(mayMove: Bool) {
     do throws(StoreError) {
       if mayMove, try storing({ () throws(StorageError) in try shared.engine.latestVersion() }) != snapshot.version {
@@ -75,7 +75,7 @@ extension Store {
     notifyOfChange()
   }
 
-  /// Lets go of observers that were stopped. With the last one the turns come from every commit again.
+  /// Removes stopped observers. After the last one, turns come from every commit again.
   func endStopped() {
     observing.results.removeAll { !$0.isActive }
     if observing.old != nil, !observing.results.contains(where: \.keepsOldValues) { observing.old = nil }
@@ -93,7 +93,7 @@ extension Store {
     }
   }
 
-  /// Notifies observers of the store of the version it is at, once.
+  /// Notifies observers of the store of its present version, once.
   func notifyOfChange() {
     guard observing.notifiedVersion != snapshot.version else { return }
     let before = observing.notifiedVersion
@@ -102,8 +102,8 @@ extension Store {
     notify(.didChange, of: observing.notifiedVersion)
   }
 
-  /// First the observers of the store, then those of objects and lists, then those of results, in the order in which they
-  /// were registered.
+  /// Notifies first the observers of the store, then those of objects and lists, then those of results, each in the order of their
+  /// registration.
   private func notify(_ watches: [WatchOffer], _ due: [ResultObserver], _ offers: [ResultOffer?]) {
     let outer = observing.beginNotifying()
     defer {
@@ -137,7 +137,7 @@ extension Store {
     }
   }
 
-  /// Nothing comes after this: the notifier need not watch the object any more.
+  /// Ends an observer after its last call: the notifier need not watch the object any longer.
   private func end(_ observer: WatchObserver) {
     observer.flag.stop()
     observing.stops.raise()
@@ -152,7 +152,7 @@ extension Store {
       if let fault = observer.fault { observer.fail(fault) }
     }
     for observer in observing.results where observer.isActive {
-      // One whose question was right hears of a later error when it listens, as of everything else.
+      // An observer with a valid query hears of a later error, as of everything else, only while it listens.
       guard let fault = observer.fault, observer.observation == nil || observer.isListening() else { continue }
       observer.flag.stop()
       observer.block(.error(fault), self)
@@ -161,7 +161,8 @@ extension Store {
 }
 
 extension StorageReading {
-  /// Whether no commit after a version changed an object or the schema: all they wrote is side entries, which nobody is notified of.
+  /// Whether no commit after a version changed an object or the schema, so that all of them wrote only side entries, of which no
+  /// observer is notified.
   fileprivate func changedNothing(since version: Version) -> Bool {
     guard catalog.hasSideEntries, version < self.version else { return false }
     var isEmpty = true
@@ -180,20 +181,20 @@ extension StorageReading {
 // MARK: - Old values
 
 extension Store {
-  /// Before the store moves on: keeps the version that its observers were notified of, if one of them wants to see what objects
-  /// were. Returns whether it does.
+  /// Before the store moves: keeps the version that observers were last notified of, if one of them needs old values. Returns
+  /// whether it kept the snapshot.
   func keepOld(_ snapshot: any ReadTransaction) -> Bool {
     let observers = observing.results.filter { $0.keepsOldValues && $0.isActive }
     if observers.isEmpty { return false }
     let moved = observers.filter { $0.movedTo == snapshot.version }
     if observing.old != nil, moved.isEmpty { return false }
-    // Frozen objects are made of it, for any thread.
+    // Shared, because frozen objects are made from it, for any thread.
     let old = snapshot as? SharedVersion ?? SharedVersion(snapshot, of: identity)
     if observing.old == nil { observing.old = old } else { for observer in moved { observer.oldSinceMove = old } }
     return true
   }
 
-  /// Observers were notified: of the version before, only what somebody took stays.
+  /// Releases the previous version after observers were notified; only the parts that the program took remain.
   private func forgetOld() {
     observing.old = nil
     for observer in observing.results where observer.movedTo != nil { (observer.movedTo, observer.oldSinceMove) = (nil, nil) }
@@ -201,13 +202,13 @@ extension Store {
 }
 
 extension Store {
-  /// What keeping the observed results of this store's file has cost so far, after all that was asked for; for tests.
+  /// The work done so far to keep the observed results of this store's file, including everything requested; for tests.
   package var notifierWork: ResultNotifier.Work {
     shared.results.finish()
     return shared.results.work
   }
 
-  /// Where the notifier works; for tests that see what goes on without it.
+  /// The notifier's queue; for tests of what works without it.
   package var notifierQueue: DispatchQueue { shared.results.queue }
 }
 
@@ -227,18 +228,18 @@ extension Store {
     }
   }
 
-  /// Whether these results are observed, and so need not be evaluated.
+  /// Whether these results are observed, and so need no evaluation.
   func isKept(_ state: ResultsState) -> Bool { observing.place != nil && keptState(of: state) != nil }
 
-  /// The results as the notifier keeps them, in the version that is read; nil when nobody observes them, or a write has
-  /// changed something.
+  /// The results as the notifier keeps them, in the version that is read; nil if they are not observed, or a write has made
+  /// changes.
   func keptState(of state: ResultsState) -> ResultVersion? {
     guard observing.place != nil, !isInvalidated, writer.unfinished?.isEmpty ?? true, snapshot.version == reading.version
     else { return nil }
     let description = state.description
     if observing.keptVersion == snapshot.version, let result = observing.kept[description] { return result }
     guard observing.results.contains(where: { $0.isActive && $0.description == description }) else { return nil }
-    // This store has moved by itself, by a commit of its own.
+    // This store moved by itself, with its own commit.
     guard let result = shared.results.state(of: description, at: snapshot.version) else { return nil }
     if observing.keptVersion != snapshot.version { observing.kept = [:] }
     observing.keptVersion = snapshot.version

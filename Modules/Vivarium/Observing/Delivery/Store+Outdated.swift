@@ -1,12 +1,12 @@
 import Notifications
 import StorageInterface
 
-// A newer program, or a newer store of this one, migrates the file while this store is open: what this one knows of columns
-// holds no more. It reads on in its version and cannot write, and who observes is notified.
+// A newer program, or a newer store of this one, may migrate the file while this store is open: then this store's knowledge of
+// columns is out of date. It goes on reading its version, cannot write, and notifies its observers.
 
 extension Store {
-  /// Reads this snapshot from now on. `.newerSchema`, for good, where it is of a file that a newer program has migrated; the
-  /// snapshot has ended then, and nobody is notified yet.
+  /// Reads this snapshot from now on. `.newerSchema`, permanently, if a newer program has migrated the snapshot's file; the
+  /// snapshot is then ended, and no observer is notified yet.
   func follow(_ next: any ReadTransaction) throws(StoreError) {
     if let refusal = configuration.refusal(of: next.catalog) {
       next.end()
@@ -16,19 +16,19 @@ extension Store {
     move(to: next)
   }
 
-  /// Looks whether a newer program has migrated the file, and stays where it is.
+  /// Checks whether a newer program has migrated the file, without moving.
   func lookAhead() {
     guard outdated == nil, let newest = try? shared.engine.beginRead() else { return }
     if let refusal = configuration.refusal(of: newest.catalog) { reader.end(refusal) }
     newest.end()
   }
 
-  /// Says to all who observe why they will hear nothing more: each once, and last. Observers of the store have no word for
-  /// it, and hear that there is a version which they do not see.
+  /// Reports to each observer, once and in its last call, why no more changes follow. Observers of the store have no case for
+  /// errors, and hear that there is a version which they cannot see.
   func notifyOutdated(_ error: StoreError) {
     let outer = observing.beginNotifying()
     defer { observing.notifying = outer }
-    // What this store wrote itself before.
+    // Commits that this store made before.
     checkCommittedProperties()
     notifyOfChange()
     if reader.notifiesOutdated() {
@@ -39,13 +39,13 @@ extension Store {
     notifyOfFaults()
   }
 
-  /// From now on observers have an error to report, and the notifier keeps nothing for them.
+  /// Gives each observer the error to report, and stops its observation in the notifier.
   private func endObservations(_ error: StoreError) {
     for observer in observing.results where observer.isActive && observer.fault == nil {
       observer.fault = error
       observer.observation.map(shared.results.stop)
     }
-    // As they are notified of everything else: in the order in which they began.
+    // In the order in which they began, as with every other notification.
     let watching = observing.watches.values.sorted { ($0.watch?.number ?? 0) < ($1.watch?.number ?? 0) }
     observing.watches = [:]
     observing.resting = [:]

@@ -4,32 +4,31 @@ import StoreValues
 import Synchronization
 
 extension Store {
-  /// Runs blocks on the store's context, from any thread; nil where the store has none to run them.
+  /// Runs blocks on the store's context, from any thread; nil if the store has no context that can run them.
   package var scheduler: (@Sendable (@escaping @Sendable () -> Void) -> Void)? {
     let home = home
     if case .manual = home { return nil }
     return { home.schedule($0) }
   }
 
-  /// Notifies observers of what is ready, without waiting for anything: for one that listens only when it is asked. Nothing
-  /// inside a write or an observer's block.
+  /// Notifies observers of what is ready, without waiting: for an observer that listens only when polled. Does nothing inside a
+  /// write or an observer's block.
   package func deliverReady() {
     guard mayNotify, !observing.isNotifyingProperty else { return }
     deliver(.none)
   }
 
-  /// Suspends until the store is at a version or a later one, and its observers were notified of it, first calls
-  /// included; without a version, of the newest one there is now. For tests, and for who goes on where the interface
-  /// is up to date.
+  /// Suspends until the store is at a version or a later one, and its observers were notified of it, first calls included. Without
+  /// a version: the newest one at the time of the call. For tests, and for code that continues when the interface is up to date.
   ///
   /// ```swift
   /// try background.write { try background.add(Dog(name: "Rex")) }
   /// try await store.waitUntilNotified(of: background.version)
   /// ```
   ///
-  /// It does not wait for observers that rest (`throttle`), and with `autorefresh` off, or after `invalidate()`, it
-  /// refreshes. Not to be called in a write. `.wrongContext` where the store takes no turns by itself, and `refresh()`
-  /// does the same; `.newerSchema` once a newer program has migrated the file, whose versions never come here; `.cancelled`.
+  /// Does not wait for observers that rest (`throttle`). Refreshes if `autorefresh` is off, or after `invalidate()`. Must not be
+  /// called in a write. `.wrongContext` if the store takes no turns by itself, where `refresh()` does the same; `.newerSchema` if a
+  /// newer program has migrated the file, whose versions never arrive here; `.cancelled`.
   public func waitUntilNotified(
     of version: Version? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws(StoreError) {
@@ -47,10 +46,9 @@ extension Store {
   }
 
   private func isNotified(of version: Version) -> Bool {
-    // Observers of the store are notified even where nobody else is.
+    // Observers of the store are notified even if there are no others.
     guard observing.notifiedVersion >= version, snapshot.version >= version, !isInvalidated else { return false }
-    // Those of objects and collections may be new and have their first call before them, or a change that was
-    // committed before they began.
+    // New observers of objects and collections may still wait for their first call, or for a change committed before they began.
     if observing.place?.isStarting == true { return false }
     let isDue = { (id: ObjectIdentifier, observer: WatchObserver) in
       observer.flag.isActive && observer.watch?.isPending == true && (self.observing.resting[id] == nil || !observer.wasNotified)
@@ -59,15 +57,15 @@ extension Store {
     return observing.results.allSatisfy { !$0.isActive || $0.wasNotified || !$0.isListening() }
   }
 
-  /// Suspends until the store has had a turn, or the task is cancelled. The caller is of the store's context.
-  /// `.wrongContext` where the store takes no turns by itself.
+  /// Suspends until the store has had a turn, or the task is cancelled. Call it on the store's context. `.wrongContext` if the
+  /// store takes no turns by itself.
   package func untilTurn(isolation: isolated (any Actor)?) async throws(StoreError) {
     let hadTurns = scheduler != nil
     bind(isolation)
     if scheduler == nil { throw .noContext }
     let waiting = TurnWaiting()
     observing.waiters[ObjectIdentifier(waiting)] = { waiting.end() }
-    // No turn came for what was committed before the store had a context to take it in.
+    // Commits made before the store had a context caused no turn.
     if !hadTurns { scheduleTurnIfBehind() }
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { waiting.begin($0) }
@@ -78,7 +76,7 @@ extension Store {
   }
 }
 
-/// Someone who waits for a turn, or for the end of their task: whichever comes first. Any thread.
+/// A wait for a turn or for the cancellation of the task, whichever comes first. Safe from any thread.
 private final class TurnWaiting: Sendable {
   private enum Phase {
     case before

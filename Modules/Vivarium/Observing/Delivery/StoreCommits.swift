@@ -2,45 +2,44 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// One commit, as the file remembers it.
+/// One commit, as the file's history records it.
 public struct StoreCommit: Sendable {
-  /// What it did to one type.
+  /// The changes of one type.
   public struct TypeChanges: Sendable {
     /// The type's name in the schema.
     public let type: String
-    /// Objects that were made and are there after the commit.
+    /// Objects that the commit created and left in place.
     public let inserted: [ObjectID]
-    /// Objects that were there before and are gone.
+    /// Objects that existed before and are deleted.
     public let deleted: [ObjectID]
-    /// Objects that were there before and after, with the names of the properties that were set or edited.
+    /// Objects that existed before and after, with the names of the properties that were set or edited.
     public let modified: [(id: ObjectID, properties: [String])]
-    /// What scalars were and are, of objects that were changed, made or deleted, null where there was or is no object. Empty
-    /// unless the store that wrote has `Configuration.recordsValues`. A link is the key of the object it leads to.
+    /// Old and new values of the scalars of modified, created or deleted objects; null if the object did not exist. Empty unless
+    /// the writing store has `Configuration.recordsValues`. A link is the key of its target.
     public let values: [(id: ObjectID, property: String, old: Value, new: Value)]
   }
 
-  /// Its place in the one history of the store: the cursor from which the next ones follow.
+  /// Its place in the store's single history: the cursor from which the next ones follow.
   public let version: Version
-  /// Who wrote it, if the writer said: `Configuration.author`, or what the write was given.
+  /// Who made it, if the writer said so: `Configuration.author`, or the author given to the write.
   public let author: String?
-  /// By the writer's clock; nothing is ordered by it.
+  /// By the writer's clock; does not determine any order.
   public let date: Date
   /// Whether this store made it.
   public let isOwn: Bool
-  /// What it did, a value for each type that it touched.
+  /// The changes, one element for each type that the commit touched.
   public let changes: [TypeChanges]
 }
 
 extension Store {
-  /// The commits after a version, of all processes, oldest first, up to the version that this store reads. Keep the version
-  /// of the last one that was dealt with, in the store itself best of all, and go on from there after a restart: each commit
-  /// comes exactly once.
+  /// The commits of all processes after a version, oldest first, up to the version that this store reads. Keep the version of the
+  /// last one processed, best in the store itself, and continue from it after a restart: each commit arrives exactly once.
   ///
-  /// `.historyTrimmed` when the first of them is no longer kept, and when the file has never come to that version, because an
-  /// older copy of it was put in its place: then everything may have changed.
+  /// `.historyTrimmed` if the first of them is no longer kept, or if the file has never reached that version because an older copy
+  /// replaced it: then everything may have changed.
   public func commits(since version: Version) throws(StoreError) -> [StoreCommit] {
     if version > snapshot.version {
-      // A store that is behind will see it.
+      // A store that is behind will get there.
       let newest = try storing { () throws(StorageError) in try shared.engine.latestVersion() }
       if version > newest { throw .cursorAhead(version, of: newest) }
     }
@@ -49,7 +48,7 @@ extension Store {
     var isBeyond = false
     try storing { () throws(StorageError) in
       try snapshot.history(after: version) { record in
-        // No store reports so many one by one: the file is damaged, or is better read anew.
+        // No store can usefully report so many one by one: the file is damaged, or the caller had better read everything again.
         isBeyond = record.changeCount > StoreCommit.changesMax
         if isBeyond { return .stop }
         if !record.changesNothing { commits.append(StoreCommit(record, catalog, isOwn: record.origin == origin)) }
@@ -64,8 +63,8 @@ extension Store {
     return commits
   }
 
-  /// The same without an end: waits for more in the store's context. Fails like it, too: a cursor that the file has never come to
-  /// would wait until other commits have taken its number.
+  /// The same commits as an endless sequence that waits for more in the store's context. Throws the same errors: with a cursor that
+  /// the file has never reached, it would otherwise wait until other commits have taken its number.
   ///
   /// ```swift
   /// for try await commit in store.changes(since: cursor) { try handle(commit) }
@@ -74,7 +73,7 @@ extension Store {
 }
 
 extension StoreError {
-  /// A cursor of another history than the file has.
+  /// The error for a cursor from a history that is not the file's.
   fileprivate static func cursorAhead(_ cursor: Version, of newest: Version) -> StoreError {
     StoreError(
       .historyTrimmed,
@@ -85,7 +84,7 @@ extension StoreError {
 }
 
 extension CommitRecord {
-  /// Whether it changed no object and no schema: then all it wrote is side entries, which are nobody's news.
+  /// Whether it changed no object and no schema, so that it wrote only side entries, of which no observer is notified.
   var changesNothing: Bool { tables.isEmpty && !changedCatalog }
 }
 
@@ -113,7 +112,7 @@ extension StoreCommit {
   }
 }
 
-/// The commits of a store from a version on, as they come. Ends with the task.
+/// The commits of a store from a version on, as they arrive. Ends when the task is cancelled.
 public struct StoreCommits: AsyncSequence {
   public typealias Element = StoreCommit
   public typealias Failure = StoreError
@@ -136,8 +135,8 @@ public struct StoreCommits: AsyncSequence {
 
     public func next() async throws(StoreError) -> StoreCommit? { try await next(isolation: nil) }
 
-    /// The next commit; nil once the task is cancelled. `.historyTrimmed`; `.newerSchema` after the last one that this program
-    /// can read, once a newer one has migrated the file.
+    /// The next commit; nil if the task is cancelled. `.historyTrimmed`; `.newerSchema` after the last commit that this program can
+    /// read, if a newer one has migrated the file.
     public func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> StoreCommit? {
       store.bind(actor)
       while !Task.isCancelled {

@@ -2,39 +2,39 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// Who observes a store, and up to which version each kind of them was notified. Confined to the store's context, but for `stops`.
+/// The observers of a store, and the version each kind was last notified of. Confined to the store's context, except `stops`.
 ///
-/// Blocks run in turns of that context. `turns` says where turns come from, and `notifying` whose block runs now: while one does,
-/// a turn that comes is missed, and taken afterwards.
+/// Blocks run in turns of that context. `turns` is the source of these turns; `notifying` is the kind of block that runs now. A
+/// turn that comes while a block runs is missed, and taken afterwards.
 struct StoreObservers {
   /// Where the store's turns come from.
   enum Turns {
-    /// From nowhere: there is no context to take them in, or none was asked for yet.
+    /// None: there is no context to take them in, or no context was requested yet.
     case nobody
-    /// From every commit.
+    /// Every commit.
     case commits(CommitSubscription)
-    /// From the notifier, as long as it keeps or watches anything for this store.
+    /// The notifier, while it keeps or watches anything for this store.
     case results(DeliveryPlace)
 
-    /// No turn comes of it any more.
+    /// Stops this source; no turn comes from it any longer.
     func end() { if case .commits(let subscription) = self { subscription.stop() } }
   }
 
-  /// Whose block runs.
+  /// The kind of block that runs.
   enum Notifying {
     case nobody
-    /// One of a turn's.
+    /// A block of a turn.
     case turn
-    /// One of a property's, inside the setter; perhaps of what a turn moved.
+    /// A property observer's block, inside the setter; possibly for a change that a turn made.
     case property(inTurn: Bool)
   }
 
-  /// The comparison of all observed properties, in which each path is read once.
+  /// The comparison of all observed properties, which reads each path once.
   struct Comparison {
     private var number: UInt64 = 0
     private var isRunning = false
 
-    /// The one that runs.
+    /// The number of the running comparison.
     var current: UInt64? { isRunning ? number : nil }
     mutating func begin() { (number, isRunning) = (number &+ 1, true) }
     mutating func end() { isRunning = false }
@@ -42,41 +42,41 @@ struct StoreObservers {
 
   var turns = Turns.nobody
   var notifying = Notifying.nobody
-  /// A turn came while nobody could be notified: there may be more to report than a newer version.
+  /// A turn came while no observer could be notified: there may be more to report than a newer version.
   var missedTurn = false
-  /// Those of the store as a whole.
+  /// The observers of the store as a whole.
   var stores: [StoreObserver] = []
-  /// The version that they were notified of last.
+  /// The version that they were last notified of.
   var notifiedVersion: Version
-  /// The newer version that they were asked to refresh for.
+  /// The newer version that they were asked to refresh to.
   var announcedVersion: Version?
-  /// Those of results and their numbers, in the order in which they began.
+  /// The observers of results and aggregates, in the order in which they began.
   var results: [ResultObserver] = []
-  /// Those of objects and their collections, by their watch; those that have but an error to report; and those that rest after
+  /// The observers of objects and their collections, by their watch; those with only an error to report; and those that rest after
   /// their calls.
   var watches: [ObjectIdentifier: WatchObserver] = [:]
   var faulty: [WatchObserver] = []
   var resting: [ObjectIdentifier: WatchObserver] = [:]
-  /// Set when one of them, or another observer, was stopped. Any thread.
+  /// Raised when one of these or another observer was stopped. Safe from any thread.
   let stops: StopSignal
   /// Iterators and tasks that wait for a turn.
   var waiters: [ObjectIdentifier: () -> Void] = [:]
-  /// The version that observers were notified of last, where one of them wants to see what objects were.
+  /// The version that observers were last notified of, if one of them needs old values.
   var old: SharedVersion?
-  /// Observed results as they are in `keptVersion`.
+  /// Observed results, as of `keptVersion`.
   var kept: [ResultDescription: ResultVersion] = [:]
   var keptVersion = Version(0)
 
   // MARK: Properties
 
-  /// Whether any property of an object may have an observer of its own.
+  /// Whether any property of an object may have its own observer.
   var hasProperties = false
-  /// The version in which all of them were compared last; nil: they are to be compared whatever was committed.
+  /// The version in which all of them were last compared; nil if they must be compared whatever was committed.
   var checkedVersion: Version?
   var comparison = Comparison()
-  /// Who wants to know which properties are read now.
+  /// Records which properties are read now, if requested.
   var readTrace: ReadTrace?
-  /// Whether `withObservationTracking` sees what is read.
+  /// Whether `withObservationTracking` sees reads.
   var tracksReads = false
 
   init(_ home: DeliveryContext, at version: Version) {
@@ -84,10 +84,10 @@ struct StoreObservers {
     notifiedVersion = version
   }
 
-  /// Where the notifier finds the store; nil while it keeps nothing for it.
+  /// Where the notifier reaches the store; nil while it keeps nothing for the store.
   var place: DeliveryPlace? { if case .results(let place) = turns { place } else { nil } }
 
-  /// Whether nobody hears of versions, so that nobody was notified of one.
+  /// Whether no observer is notified of versions.
   var hearsOfNothing: Bool { stores.isEmpty && results.isEmpty }
 
   /// Whether a block of a turn runs.
@@ -101,13 +101,13 @@ struct StoreObservers {
   /// Whether a block of a property's observer runs.
   var isNotifyingProperty: Bool { if case .property = notifying { true } else { false } }
 
-  /// A turn's blocks run from now on. Returns what was before, and is to be again.
+  /// Marks that blocks of a turn run from now on. Returns the previous state, to be restored.
   mutating func beginNotifying() -> Notifying {
     defer { notifying = isNotifyingProperty ? .property(inTurn: true) : .turn }
     return notifying
   }
 
-  /// The block of a property's observer runs from now on. Returns what was before, and is to be again.
+  /// Marks that the block of a property's observer runs from now on. Returns the previous state, to be restored.
   mutating func beginNotifyingProperty() -> Notifying {
     defer { notifying = .property(inTurn: isNotifying) }
     return notifying

@@ -1,11 +1,10 @@
 import StoreValues
 import Synchronization
 
-/// Up to which version an observer of a store knows that it changed: writes may be skipped of which it is not to be notified.
-/// Safe from any thread.
+/// The version up to which an observer of a store knows of changes. Writes may skip the observer. Safe from any thread.
 final class StoreWatch: Sendable {
   private let known: Mutex<Version>
-  /// Which open file is observed.
+  /// The number of the observed file.
   let file: UInt64
 
   init(_ version: Version, of file: UInt64) {
@@ -15,7 +14,7 @@ final class StoreWatch: Sendable {
 
   func knows(_ version: Version) -> Bool { known.withLock { $0 >= version } }
 
-  /// The observer is about to be notified of a version. False: it knows that already.
+  /// Records that the observer is about to be notified of a version. False if it already knows that version.
   func learn(_ version: Version) -> Bool {
     known.withLock { known in
       if known >= version { return false }
@@ -24,8 +23,8 @@ final class StoreWatch: Sendable {
     }
   }
 
-  /// Before the commit that makes a version, of which the observer is not notified. False: it does not know the version before
-  /// that either, and hears of both.
+  /// Called before a commit that makes a version and skips the observer. False if the observer does not know the previous version
+  /// either, and is notified of both.
   func pass(_ version: Version) -> Bool {
     known.withLock { known in
       if known.next != version { return false }
@@ -34,7 +33,7 @@ final class StoreWatch: Sendable {
     }
   }
 
-  /// The commit of a version that was passed came to nothing: another commit will make that version.
+  /// Reverts `pass` after the commit failed: another commit will make that version.
   func takeBack(_ version: Version) {
     known.withLock { known in
       if known == version { known = Version(version.rawValue - 1) }

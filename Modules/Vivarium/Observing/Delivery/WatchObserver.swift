@@ -6,11 +6,11 @@ import Synchronization
 
 /// One observation of an object or a list, as its store keeps it.
 final class WatchObserver: Observer {
-  /// nil when there is nothing to report but an error.
+  /// nil if an error is all there is to report.
   let watch: ObjectWatch?
-  /// Compares, and runs the block where there is something to say.
+  /// Compares values, and runs the block if they changed.
   let notify: (WatchOffer, Store) -> Void
-  /// The observer knows what the store reads now: after a write of which it is not notified.
+  /// Updates what the observer knows to what the store reads now, after a write that skipped it.
   let rebase: (Store) -> Void
   let fail: (StoreError) -> Void
 
@@ -26,10 +26,10 @@ final class WatchObserver: Observer {
   }
 }
 
-/// Says that some observer was stopped, until somebody asks; and where the store is that has to know. Any thread.
+/// A flag that some observer was stopped, reset when read, with the context of the store that needs to know. Safe from any thread.
 final class StopSignal: Sendable {
   private let raised = Atomic(false)
-  /// The store's context. Observers may be there before it has one.
+  /// The store's context. Observers may exist before it has one.
   let home: Mutex<DeliveryContext>
 
   init(_ home: DeliveryContext) { self.home = Mutex(home) }
@@ -39,7 +39,7 @@ final class StopSignal: Sendable {
 }
 
 extension Store {
-  /// Registers it, and makes the token that keeps it.
+  /// Registers an observer, and makes the token that retains it.
   func add(_ observer: WatchObserver, _ request: ObservationRequest) -> NotificationToken {
     let place = deliveryPlace()
     if observing.hearsOfNothing, observing.watches.isEmpty, writing == nil { observing.notifiedVersion = snapshot.version }
