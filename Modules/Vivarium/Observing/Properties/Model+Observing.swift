@@ -4,8 +4,8 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// What is reported are properties that have other values, whoever changed them, and once that the object is deleted. Several commits
-  /// come as one call, with the values of the last call and those of now.
+  /// Reports the properties with changed values, whoever changed them, and finally the deletion of the object. Several commits are
+  /// reported in one call, with the values at the last call and the present ones.
   ///
   /// ```swift
   /// token = jane.observe { change in
@@ -13,12 +13,12 @@ extension Model {
   /// }
   /// ```
   ///
-  /// Where `ObservationOptions` name properties, others are neither reported nor a reason for a call; deletion always is. A change behind a
-  /// link is reported as one of the link, whose value is the same. An inverse that is named is reported when other objects point here, with
-  /// the first of them as its value.
+  /// If `ObservationOptions` name properties, other properties are not reported and cause no call; deletion always is reported. A
+  /// change behind a link is reported as a change of the link, whose value stays the same. A named inverse is reported when other
+  /// objects link here, with the first of them as its value.
   ///
-  /// The object must be in a store, and not only in a write that is open; else the block hears an error. Any number of
-  /// objects may be observed: a commit costs what it changed, not how many there are.
+  /// The object must be in a store, and not only in an open write; otherwise the block receives an error. Any number of objects may
+  /// be observed: a commit costs what it changed, not how many there are.
   public var _$source: ObservationSource<ObjectChange> {
     guard let store else {
       return ObservationSource(
@@ -35,7 +35,7 @@ extension Model {
     }
   }
 
-  /// Only some properties count, and are reported: `observe(keyPaths: [\.name])`. Paths that are no persisted properties are reported as
+  /// Observes only some properties: `observe(keyPaths: [\.name])`. Paths that are not persisted properties are reported as
   /// `.error`.
   public func observe(
     keyPaths: [PartialKeyPath<Self>], isolation: isolated (any Actor)? = #isolation,
@@ -44,7 +44,7 @@ extension Model {
     observe(options: ObservationOptions(keyPaths: keyPaths), isolation: isolation, fileID: fileID, line: line, block)
   }
 
-  /// nil where the type is not in the store.
+  /// The parts of the object that count; nil if the type is not in the store.
   private func filter(_ options: ObservationOptions) throws(StoreError) -> ResultFilter? {
     guard let observed = context.flatMap({ ObservedProperties(Self._$name, in: $0.store) }) else { return nil }
     var options = options
@@ -54,14 +54,14 @@ extension Model {
     return try observed.filter(options)
   }
 
-  /// The ordinals of inverses that are one object or none.
+  /// The ordinals of the to-one inverses.
   private static var inversesToOne: [Int] { _$schema.properties.indices.filter { isInverseToOne($0) } }
 
   private static func isInverseToOne(_ ordinal: Int) -> Bool {
     _$schema.properties[ordinal].isInverse && type(of: _$keyPaths[ordinal]).valueType is any ToOneEnd.Type
   }
 
-  /// Whether a property is an inverse that is one object or none.
+  /// Whether a property is a to-one inverse.
   static func isInverseToOne(_ name: String) -> Bool {
     _$schema.properties.firstIndex { $0.name == name }.map { isInverseToOne($0) } ?? false
   }
@@ -114,21 +114,21 @@ extension Model {
 }
 
 extension ModelContext {
-  /// The primary key of an object, and where it is found; nil for a type without one.
+  /// The primary key of an object, and the index that finds it; nil for a type without one.
   fileprivate func identity(of key: Int64) -> (index: IndexID, value: Value)? {
     guard let primaryKey, let primaryIndex else { return nil }
     return (primaryIndex, value(key, primaryKey))
   }
 }
 
-/// The values of an object that were reported to its observer last. Confined to the store's context, and keeps no store.
+/// The values of an object last reported to its observer. Confined to the store's context; does not retain the store.
 private final class ObservedValues {
   private unowned let context: ModelContext
-  /// Another object's, once one with the same primary key took the place of one that was deleted.
+  /// Changes when an object with the same primary key replaces a deleted one.
   var key: Int64
   private let filter: ResultFilter
   private let inversesToOne: [Int]
-  /// By ordinal; null where it is not watched or no scalar.
+  /// By ordinal; null if the property is not watched or not scalar.
   private var values: [Value] = []
 
   init(_ context: ModelContext, _ key: Int64, _ filter: ResultFilter, inversesToOne: [Int]) {
@@ -145,7 +145,7 @@ private final class ObservedValues {
     return property.schema.isScalar && filter.properties.contains(property.column.property)
   }
 
-  /// The value of a scalar; of an inverse, the first object that points here.
+  /// The value of a scalar; for an inverse, the first object that links here.
   private func value(_ property: ModelContext.BoundProperty, in reading: any StorageReading) -> Value {
     if let origin = property.origin {
       return ((try? reading.firstSource(of: ObjectKey(key), through: origin)) ?? nil).map { .link($0) } ?? .null
@@ -153,7 +153,7 @@ private final class ObservedValues {
     return (try? reading.value(property.column, ObjectKey(key))) ?? .null
   }
 
-  /// Whether anything of the objects that an inverse leads to counts.
+  /// Whether changes of the objects behind an inverse count.
   private func looksBehind(_ inverse: ModelContext.BoundProperty) -> Bool {
     filter.paths.contains { path in
       guard let origin = inverse.origin, path.hops.first?.followedBack == origin else { return false }
@@ -161,7 +161,7 @@ private final class ObservedValues {
     }
   }
 
-  /// As they are in the version that the store is at: what an open write does is reported after its commit.
+  /// Reads the values at the store's version. Changes of an open write are reported after its commit.
   func read() {
     let snapshot = context.store.snapshot
     values = context.properties.enumerated().map { ordinal, property in
@@ -169,12 +169,12 @@ private final class ObservedValues {
     }
   }
 
-  /// The watched lists as they are.
+  /// The present state of the watched lists.
   func lists() -> [PropertyID: NetListChanges] {
     collections { schema, count in schema.isList ? NetListChanges(count: count) : nil }
   }
 
-  /// The watched sets and maps as they are.
+  /// The present state of the watched sets and maps.
   func members() -> [PropertyID: NetMemberChanges] {
     collections { schema, count in schema.isList ? nil : NetMemberChanges(count: count, isMap: schema.isMap) }
   }
@@ -189,8 +189,8 @@ private final class ObservedValues {
     return made
   }
 
-  /// What is different now, in the order of the model; from then on that is what was reported. `known` is what the observer
-  /// knows though it was not notified.
+  /// The changes since the last report, in the order of the model; marks them as reported. `known` has values that the observer
+  /// knows without having been notified.
   func changes(
     _ known: [PropertyID: Value], _ touched: PropertySet, _ leading: PropertySet,
     _ collections: [PropertyID: WatchOffer.ElementsOffer]
@@ -203,7 +203,7 @@ private final class ObservedValues {
       if property.schema.isInverse {
         guard isWatched(ordinal) else { continue }
         let value = value(property, in: context.store.reading)
-        // Another object that points here too changes nothing, where only the first counts.
+        // With a to-one inverse only the first object counts, so another object that links here changes nothing.
         if value == values[ordinal], inversesToOne.contains(ordinal), !looksBehind(property) { continue }
         changes.append(PropertyChange(name: property.schema.name, oldValue: values[ordinal], newValue: value, elements: nil))
         values[ordinal] = value

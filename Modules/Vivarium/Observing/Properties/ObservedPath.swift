@@ -1,13 +1,13 @@
 import StorageInterface
 import StoreValues
 
-/// What an observer follows from an object: properties over to-one links, or whatever a key path reads.
+/// What an observer follows from an object: properties over to-one links, or anything that a key path reads.
 enum ObservedPath<Root: Model> {
-  /// By their places in the models on the way.
+  /// By their ordinals in the models on the way.
   case properties([Int])
   case reads(PartialKeyPath<Root>)
 
-  /// What lies at the end; nil for null, and where a link on the way is null.
+  /// The value at the end; nil if it or a link on the way is null.
   func value(of root: Root) -> Any? {
     switch self {
     case .reads(let path): return Value.unwrapped(root[keyPath: path])
@@ -17,7 +17,7 @@ enum ObservedPath<Root: Model> {
     }
   }
 
-  /// The same with the properties that were read.
+  /// The value at the end, with the properties that were read.
   func follow(_ root: Root) -> FollowedPath {
     root.store?.pathReadCount += 1
     switch self {
@@ -43,18 +43,18 @@ enum ObservedPath<Root: Model> {
   }
 }
 
-/// A path that was followed.
+/// The result of following a path.
 struct FollowedPath {
   let value: ObservedValue
   let places: [PathPlace]
-  /// Of the collection in memory that it ends in.
+  /// The hooks of the unmanaged collection at its end.
   let hooks: EditHooks?
 }
 
-/// The object where an observed path begins, wherever it is. Confined to its context.
+/// The object at the start of an observed path, managed or not. Confined to its context.
 final class ObservedRoot<Root: Model> {
   private struct Home {
-    /// What keeps the observer, and with it this.
+    /// Retains the observer, which retains this.
     unowned let context: ModelContext
     let key: Int64
   }
@@ -63,11 +63,11 @@ final class ObservedRoot<Root: Model> {
   private var home: Home?
 
   init(_ object: Root) {
-    // A store's object is made anew, so that the store does not keep itself.
+    // A managed object is found again by key, because retaining it would make the store retain itself.
     if let context = object.context { home = Home(context: context, key: object._$key) } else { unmanaged = object }
   }
 
-  /// nil when it is gone.
+  /// nil if the object was deleted or released.
   var object: Root? {
     if let unmanaged, let context = unmanaged.context {
       home = Home(context: context, key: unmanaged._$key)
@@ -81,10 +81,10 @@ final class ObservedRoot<Root: Model> {
 // MARK: - Names
 
 extension Model {
-  /// A property by its place in the model; nil for null.
+  /// A property's value by its ordinal; nil for null.
   fileprivate func value(at ordinal: Int) -> Any? { Value.unwrapped(self[keyPath: Self._$keyPaths[ordinal]]) }
 
-  /// The places of the properties that a path of names leads over.
+  /// The ordinals of the properties along a path of names.
   static func ordinals(ofPath path: String) throws(StoreError) -> [Int] {
     var ordinals: [Int] = []
     var type: (any Model.Type)? = Self.self
@@ -103,7 +103,7 @@ extension Model {
     return ordinals
   }
 
-  /// The type that a link to one object, or an inverse that is one, leads to.
+  /// The target type of a to-one link or to-one inverse.
   private static func target(of ordinal: Int) -> (any Model.Type)? {
     (Swift.type(of: _$keyPaths[ordinal]).valueType as? any ToOneEnd.Type)?.target
   }

@@ -4,13 +4,13 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Turns what an observer names into what the notifier watches.
+/// Translates the properties that an observer names to a filter for the notifier.
 struct ObservedProperties {
   let entry: TableEntry
   let catalog: Catalog
   private let models: [any SchemaDescribing.Type]
 
-  /// Nil when the type is not in the store.
+  /// nil if the type is not in the store.
   init?(_ type: String, in store: Store) {
     let catalog = store.reading.catalog
     guard let entry = catalog[type] else { return nil }
@@ -19,21 +19,21 @@ struct ObservedProperties {
     models = store.configuration.models
   }
 
-  /// Whether an inverse is declared as one object, which only the model says.
+  /// Whether an inverse is declared to-one, which only the model knows.
   private func isToOne(_ type: String, _ inverse: String) -> Bool {
     guard let model = models.first(where: { $0._$schema.name == type }) as? any Model.Type else { return false }
     return model.isInverseToOne(inverse)
   }
 
-  /// How many links away from the rows changes are reported when an observer names nothing.
+  /// The number of links over which changes are reported if an observer names no properties.
   static let defaultDepth = 3
 
-  /// So many of the paths of one who names nothing have a mark of their own: others name theirs.
+  /// The number of paths with a mark of their own if an observer names none. Named paths always have one.
   private static let ownPathsMax = 30
-  /// So many ways are gone at the most, the shortest first.
+  /// The maximum number of paths followed, the shortest first.
   private static let pathsMax = 1_000
 
-  /// Every property of the rows, and of what they lead to over so many links and lists.
+  /// Every property of the rows, and of the objects reached over at most `depth` links and lists.
   func everything(depth: Int = ObservedProperties.defaultDepth) -> ResultFilter {
     var paths: [ReadPath] = []
     var reached: [(table: TableEntry, hops: [ReadPath.Hop])] = [(entry, [])]
@@ -56,7 +56,7 @@ struct ObservedProperties {
       others: Array(paths.dropFirst(Self.ownPathsMax)))
   }
 
-  /// Some paths beside what counts already, which may lead farther and over inverses.
+  /// The filter plus some paths, which may be longer than its own and lead over inverses.
   func including(_ paths: [String], in whole: ResultFilter) throws(StoreError) -> ResultFilter {
     if paths.isEmpty { return whole }
     var filter = whole
@@ -66,8 +66,8 @@ struct ObservedProperties {
     return filter
   }
 
-  /// Some paths: names joined by dots, over links, lists and inverses; `*` is every property at its place. Every property
-  /// on the way counts, as the last one does. None: no modification counts.
+  /// Only some paths: names joined by dots, over links, lists and inverses; `*` stands for every property at its position. Every
+  /// property on the way counts, like the last one. Without paths, no modification counts.
   func only(_ paths: [String]) throws(StoreError) -> ResultFilter {
     var collector = ReadPathCollector(entry, catalog, isToOne: isToOne)
     for path in paths {
@@ -84,7 +84,7 @@ struct ObservedProperties {
     return filter
   }
 
-  /// The same without some of the rows' own properties, and what lies behind these.
+  /// The filter without some of the rows' own properties and the paths behind them.
   func ignoring(_ names: [String], of whole: ResultFilter) throws(StoreError) -> ResultFilter {
     if names.isEmpty { return whole }
     var ignored: Set<PropertyID> = []
@@ -102,7 +102,7 @@ struct ObservedProperties {
     return filter
   }
 
-  /// The paths that a pattern stands for; none when there is no such property.
+  /// The paths that a pattern matches; empty if there is no such property.
   private func expand(_ pattern: [String], at table: TableEntry) -> [[String]] {
     guard let first = pattern.first else { return [] }
     let names = first == "*" ? table.columns.filter(\.schema.isStored).map(\.schema.name) : [first]
@@ -125,7 +125,7 @@ extension TableEntry {
 }
 
 extension Catalog {
-  /// The type that a relationship or an inverse leads to.
+  /// The target type of a relationship or an inverse.
   fileprivate func target(of property: PropertySchema) -> TableEntry? {
     if case .linkingObjects(let origin, _) = property.kind { return self[origin] }
     return property.isRelationship ? property.target.flatMap { self[$0] } : nil

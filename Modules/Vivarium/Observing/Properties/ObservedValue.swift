@@ -1,6 +1,6 @@
 import StoreValues
 
-/// What an observer of a property knows of its value, to be compared: objects by what they are, all else by value.
+/// A property's value as its observer last saw it, for comparison: objects by identity, everything else by value.
 enum ObservedValue: Equatable {
   case nothing
   case one(Element)
@@ -11,10 +11,10 @@ enum ObservedValue: Equatable {
   enum Element: Equatable {
     case value(Value)
     case object(AnyObject)
-    /// What no store keeps: the value of a computed property.
+    /// A value that no store keeps, from a computed property.
     case other(any Equatable)
 
-    /// Nil for what cannot be compared.
+    /// nil for a value that cannot be compared.
     init?(_ value: Any?) {
       switch Value.unwrapped(value) {
       case nil: self = .value(.null)
@@ -37,7 +37,7 @@ enum ObservedValue: Equatable {
     private static func isEqual<T: Equatable>(_ a: T, _ b: any Equatable) -> Bool { (b as? T) == a }
   }
 
-  /// `nothing` for what cannot be compared.
+  /// `nothing` for a value that cannot be compared.
   init(_ value: Any?) {
     switch Value.unwrapped(value) {
     case let list as any PositionedCollection: self = .list(list.untypedElements.compactMap { Element($0) })
@@ -51,13 +51,13 @@ enum ObservedValue: Equatable {
 }
 
 extension ObservedValue {
-  /// How the value became this one, by its kind; of a list, with positions.
+  /// The kind of change from `old` to this value; for a list, with positions.
   func change(from old: ObservedValue) -> (PropertyObserver.Kind, [Int]) {
     guard case .list(let before) = old, case .list(let after) = self else { return (.setting, []) }
     return PropertyObserver.compare(before, after)
   }
 }
 
-/// A collection whose elements stand where they were put.
+/// A collection whose elements have positions.
 protocol PositionedCollection: KeyValueCollection {}
 extension LiveList: PositionedCollection where Element: PersistableElement {}

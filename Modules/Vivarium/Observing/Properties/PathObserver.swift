@@ -1,22 +1,22 @@
 import StorageInterface
 import StoreValues
 
-/// One observer of what lies at the end of a path. Confined to the context of the objects on the way.
+/// One observer of the value at the end of a path. Confined to the context of the objects on the way.
 ///
-/// It stands with every property that the path reads, and reads the path again when one of them changed: that costs the
-/// length of the path, whatever else is observed.
+/// Registers with every property that the path reads, and reads the path again when one of them changes. That costs the length of
+/// the path, whatever else is observed.
 final class PathObserver {
   let end: ObserverEnd
   private let wantsPrior: Bool
-  /// nil while the object where the path begins is gone.
+  /// nil while the object at the start of the path does not exist.
   private let follow: () -> FollowedPath?
   private let notify: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
-  /// Has the notifier know that the object where the path begins may be in a store now.
+  /// Informs the notifier that the object at the start of the path may be in a store now.
   private let settle: () -> Void
-  /// Weak: a step is kept by the object it stands with, and keeps its observer.
+  /// Weak: a step is retained by the object it is registered with, and retains its observer.
   private var steps: [PathPlace.ID: WeakStep] = [:]
   private var known = ObservedValue.nothing
-  /// Whether a call before a change was made, after which there is one in any case.
+  /// Whether a prior call was made, so that a call after the change must follow.
   private var isAnnounced = false
   private var lastPass: UInt64?
 
@@ -34,7 +34,7 @@ final class PathObserver {
     settle = { if let object = root.object { notifier.enter(object) } }
   }
 
-  /// Begins with what is there. False where nothing that could change is read, or nothing that can be compared.
+  /// Reads the first value. False if the path reads nothing that can change, or a value that cannot be compared.
   func begin() -> Bool {
     look()
     return !steps.isEmpty && known != .nothing
@@ -53,7 +53,7 @@ final class PathObserver {
   }
 
   /// Reads the path again and reports a difference.
-  /// - Parameter pass: of which pass over all observers this is a part; in each the path is read once.
+  /// - Parameter pass: the number of the pass over all observers; each pass reads the path once.
   func check(pass: UInt64?) {
     guard end.isActive else { return }
     if let pass {
@@ -71,14 +71,14 @@ final class PathObserver {
     notify(kind, indexes, false)
   }
 
-  /// An object on the way went into a store. That is no change.
+  /// An object on the way was added to a store, which is not a change.
   func enter() {
     guard end.isActive else { return }
     look()
     settle()
   }
 
-  /// Stands with the properties that were read, and with no others. Returns whether they are those of before.
+  /// Registers with exactly the properties that were read. Returns whether they are the same as before.
   @discardableResult
   private func stand(at found: FollowedPath) -> Bool {
     var next: [PathPlace.ID: WeakStep] = [:]

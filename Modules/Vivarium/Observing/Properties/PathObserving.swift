@@ -3,8 +3,8 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// Several properties in one observer, inside the setter, as `observe(_:options:)` of one: each by its path, which
-  /// may lead over links. The handler is given which one it is; `change` has the value, nil for null.
+  /// Observes several properties in one observer, inside the setter, as `observe(_:options:)` does for one. Paths may lead over
+  /// links. The handler receives the changed path; `change` has the value, nil for null.
   ///
   /// ```swift
   /// token = try person.observe([\.name, \.best?.name]) { person, path, change in
@@ -12,9 +12,9 @@ extension Model {
   /// }
   /// ```
   ///
-  /// With `.initial` there is a call for each, in their order, and none where one is refused. `.objectDeleted`;
-  /// `.unknownProperty` for a path that reads no persisted property, or what cannot be compared; `.notManaged` for a
-  /// path over links from an object in no store: say it by names.
+  /// With `.initial` there is one call for each path, in their order, and none if a path is rejected. `.objectDeleted`;
+  /// `.unknownProperty` for a path that reads no persisted property, or a value that cannot be compared; `.notManaged` for a path
+  /// over links from an unmanaged object: use names instead.
   public func observe(
     _ paths: [PartialKeyPath<Self>], options: PropertyObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
@@ -26,12 +26,12 @@ extension Model {
     return try observe(followed, options, fileID, line, handler)
   }
 
-  /// The same by names, joined by dots over links to one object: `["name", "best.name"]`. Also from an object that is
-  /// in no store, and over such objects, which take their observers with them into one.
+  /// The same by names, joined by dots over to-one links: `["name", "best.name"]`. Also works from and over unmanaged objects,
+  /// which keep their observers when they are added to a store.
   ///
-  /// A call comes when the property at the end has another value, and when a link on the way is another or an object
-  /// on the way is deleted, if that makes the value at the end another: null where the way ends early. A path may end
-  /// in a list, set or map, whose edits are reported as ever.
+  /// The handler is called when the property at the end changes its value, and when a link on the way changes or an object on the
+  /// way is deleted, if that changes the value at the end; the value is null if the path ends early. A path may end in a list, set
+  /// or map, whose edits are reported as usual.
   ///
   /// `.unknownProperty`; `.notToOne` for a path over a list, set or map; `.objectDeleted`.
   public func observe(
@@ -58,12 +58,12 @@ extension Model {
       end.stop()
       throw error
     }
-    // None is called before all are known to lead somewhere.
+    // No handler is called before all paths are known to be valid.
     for notifier in notifiers { notifier.begin(self) }
     return NotificationToken(fileID: fileID, line: line) { end.stop() }
   }
 
-  /// Has a notifier follow what lies at the end of a path from now on. It has yet to begin.
+  /// Has a notifier follow the value at the end of a path from now on. The caller must still begin the notifier.
   func follow<Property>(
     _ path: ObservedPath<Self>, _ notifier: PropertyNotifier<Self, Property>, _ end: ObserverEnd
   ) throws(StoreError) {

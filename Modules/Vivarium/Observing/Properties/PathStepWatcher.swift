@@ -1,11 +1,11 @@
-/// One property that a path reads, in one object.
+/// One property of one object that a path reads.
 struct PathPlace {
   enum Owner {
     case managed(ModelContext, Int64)
     case unmanaged(any Model)
   }
 
-  /// Which one it is, without keeping the object.
+  /// Identifies the place without retaining the object.
   struct ID: Hashable {
     let owner: ObjectIdentifier
     let key: Int64
@@ -28,15 +28,15 @@ struct PathPlace {
   }
 }
 
-/// An observed path where it stands with one property of one object, which keeps it.
+/// An observed path, registered with one property of one object, which retains this.
 final class PathStepWatcher: PropertyWatcher {
   let ordinal: Int?
   private let path: PathObserver
-  /// The context that keeps it; nil where the object is in no store.
+  /// The context that retains this; nil if the object is unmanaged.
   private unowned let context: ModelContext?
   private let key: Int64
   private var isLeft = false
-  /// Of the collection in memory that the path ends in.
+  /// The hooks of the unmanaged collection at the end of the path.
   private var hooks: EditHooks?
 
   init(_ path: PathObserver, _ place: PathPlace) {
@@ -70,7 +70,7 @@ final class PathStepWatcher: PropertyWatcher {
 
   func enter(_ context: ModelContext, _ key: Int64) { path.enter() }
 
-  /// Follows the edits of the collection in memory that the path ends in.
+  /// Follows the edits of the unmanaged collection at the end of the path.
   func follow(_ found: EditHooks?) {
     if found === hooks { return }
     hooks?.remove(self)
@@ -78,7 +78,7 @@ final class PathStepWatcher: PropertyWatcher {
     hooks = found
   }
 
-  /// The path does not lead over this property any more.
+  /// Unregisters, because the path no longer reads this property.
   func leave() {
     isLeft = true
     follow(nil)

@@ -1,5 +1,5 @@
 extension PropertyChange {
-  /// This change on top of an earlier one of the same property. What happened to elements is known of one step alone.
+  /// This change combined with an earlier one of the same property. Element changes are only known if the earlier change has none.
   package func since(_ earlier: PropertyChange) -> PropertyChange {
     PropertyChange(
       name: name, oldValue: earlier.oldValue, newValue: newValue, elements: earlier.elements == nil ? elements : nil,

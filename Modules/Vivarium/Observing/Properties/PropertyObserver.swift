@@ -3,17 +3,17 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// Who is notified that a property of an object is about to be set, and was. Confined to the object's context.
+/// A recipient of calls before and after a property of an object is set. Confined to the object's context.
 protocol PropertyWatcher: AnyObject {
-  /// nil: whether the object is there.
+  /// nil: watches whether the object exists.
   var ordinal: Int? { get }
   var isActive: Bool { get }
-  /// Whether what it watches follows from other objects too.
+  /// Whether the watched value also depends on other objects.
   var isDerived: Bool { get }
   func willChange()
-  /// Compares with what it knows, and reports a difference.
+  /// Compares the value with the last known one, and reports a difference.
   func check()
-  /// The object, which was in no store, is in one now, under a key.
+  /// Called when the unmanaged object was added to a store, under a key.
   func enter(_ context: ModelContext, _ key: Int64)
 }
 
@@ -27,18 +27,18 @@ final class PropertyObserver: PropertyWatcher {
   enum Kind { case setting, insertion, removal, replacement }
 
   let end: ObserverEnd
-  /// nil: whether the object is there.
+  /// nil: observes whether the object exists.
   let ordinal: Int?
   let wantsPrior: Bool
-  /// Of an inverse, only the first object that points here counts.
+  /// For an inverse: only the first object that links here counts.
   private let isToOne: Bool
   private unowned let context: ModelContext
   private let key: Int64
   private let notify: (Kind, [Int], _ isPrior: Bool) -> Void
   private var lives = true
-  /// The value that was reported to it last; of a list, its elements.
+  /// The value last reported to it; for a list, its elements.
   private var known: [Value] = []
-  /// Whether a call before a change was made, after which there is one in any case.
+  /// Whether a prior call was made, so that a call after the change must follow.
   private var isAnnounced = false
 
   init(
@@ -96,7 +96,7 @@ final class PropertyObserver: PropertyWatcher {
       if lives != livedBefore { notify(.setting, [], false) }
       return
     }
-    // Of an object that is gone there is nothing to say.
+    // There is nothing to report of a deleted object.
     guard lives else { return }
     let old = known
     known = value
@@ -108,7 +108,7 @@ final class PropertyObserver: PropertyWatcher {
     notify(kind, indexes, false)
   }
 
-  /// What made one list of another, by its kind.
+  /// The kind of change from one list to another.
   static func compare<T: Equatable>(_ old: [T], _ new: [T]) -> (Kind, [Int]) {
     if old.count == new.count { return (.replacement, new.indices.filter { old[$0] != new[$0] }) }
     var (insertions, removals): ([Int], [Int]) = ([], [])
@@ -124,26 +124,26 @@ final class PropertyObserver: PropertyWatcher {
   }
 }
 
-/// Ends the observation of one property, from any thread, wherever its object is by then.
+/// Ends the observation of one property, from any thread, whether or not its object is in a store by then.
 final class ObserverEnd: Sendable {
   private let flag = StopFlag()
-  /// The store that the object is in.
+  /// The store of the object.
   private let home = Mutex<(stops: StopSignal, anchor: StoreAnchor)?>(nil)
 
-  /// Lets go of the program's blocks.
+  /// Closures that release the program's blocks.
   private let blocks = Mutex<[@Sendable () -> Void]>([])
 
   var isActive: Bool { flag.isActive }
 
-  /// A block to be let go of where no turn would.
+  /// Registers a closure that releases a block if no turn would.
   func lets(go block: @escaping @Sendable () -> Void) { blocks.withLock { $0.append(block) } }
 
-  /// The object is in a store from now on, which is kept until the end.
+  /// Records that the object is in a store from now on, and retains the store until the end.
   func enter(_ store: Store) {
     if home.withLock({ $0 != nil }) { return }
     let (stops, anchor) = (store.observing.stops, StoreAnchor(store))
     home.withLock { $0 = (stops, anchor) }
-    // It may have ended meanwhile.
+    // The observation may have ended meanwhile.
     if !isActive { stop() }
   }
 
@@ -167,18 +167,18 @@ final class ObserverEnd: Sendable {
 }
 
 extension ModelContext.BoundProperty {
-  /// Whether its value follows from other objects too.
+  /// Whether the value also depends on other objects.
   var isDerived: Bool { schema.derivation != nil || origin != nil }
 }
 
 extension ModelContext {
-  /// Observes a property of an object here from now on.
+  /// Starts to observe a property of an object in this context.
   func observe<Root: Model, Property>(_ key: Int64, _ notifier: PropertyNotifier<Root, Property>, _ end: ObserverEnd) {
-    // The context has the observer, and with it this.
+    // The context retains the observer, and with it this closure.
     let observer = PropertyObserver(
       self, key, notifier.ordinal, isToOne: Property.self is any ToOneEnd.Type, wantsPrior: notifier.wantsPrior, end
     ) { [unowned self] kind, indexes, isPrior in
-      // Remade, so that the store does not keep itself.
+      // Made again, so that the store does not retain itself.
       let object: Root = store.live(key)
       notifier.notify(object, kind, indexes, isPrior: isPrior)
     }

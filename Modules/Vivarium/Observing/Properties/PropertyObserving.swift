@@ -3,67 +3,66 @@ import Notifications
 import StorageInterface
 import StoreValues
 
-/// What an observer of one property wants to be notified of.
+/// When an observer of one property is called, and with which values.
 public struct PropertyObservingOptions: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// A call at once, with the value of now.
+  /// An immediate call with the present value.
   public static let initial = Self(rawValue: 1)
-  /// The value before.
+  /// The value before the change.
   public static let old = Self(rawValue: 2)
-  /// The value of now.
+  /// The value after the change.
   public static let new = Self(rawValue: 4)
-  /// A call before each change made here, too.
+  /// Also a call before each change made in this context.
   public static let prior = Self(rawValue: 8)
 }
 
 /// One change of one property.
 public struct ObservedChange<Property> {
-  /// What happened to a property.
+  /// The kind of a change.
   public enum Kind: Sendable, Hashable {
-    /// The property has another value; of a list, other elements in a way that is none of the others; of a set or
-    /// map, any.
+    /// The property has a new value; a list has other elements in a way that is not one of the other kinds; a set or map changed in
+    /// any way.
     case setting
-    /// Elements were put into a list, taken out of it, or replaced.
+    /// Elements were inserted into a list, removed from it, or replaced.
     case insertion, removal, replacement
   }
 
-  /// What happened: of a list more than that it changed.
+  /// The kind of change; for a list more specific than `setting`.
   public let kind: Kind
-  /// With `.old`; nil for lists, sets and maps, which have no value of their own.
+  /// With `.old`. nil for lists, sets and maps, whose old elements are not kept.
   public let oldValue: Property?
   /// With `.new`.
   public let newValue: Property?
-  /// Whether the change is still to come.
+  /// Whether the call precedes the change.
   public let isPrior: Bool
-  /// Positions of a list: in the new one, for a removal in the old one.
+  /// Positions in a list: in the new one, or for a removal in the old one.
   public let indexes: [Int]
 }
 
 extension Model {
-  /// Runs `handler` inside the setter, before the next statement of whoever sets: for user interfaces that follow one
-  /// property. It also runs when a refresh brings what others wrote, before the store's notifications, and when a
-  /// cancelled write, or a savepoint that is undone, takes a value back.
+  /// Runs `handler` inside the setter, before the caller's next statement: for user interfaces that follow one property. It also
+  /// runs when a refresh brings changes of other writers, before the store's notifications, and when a cancelled write or an undone
+  /// savepoint restores a value.
   ///
   /// ```swift
   /// token = dog.observe(\.age) { dog, change in print(change.oldValue, change.newValue) }
   /// ```
   ///
-  /// Also of lists, sets and maps, and of `\.isInvalidated`. An equal value is no change. In a store the handler must
-  /// not write: `.writeInObserver`. Use `observe(_:)` without a path for everything else.
+  /// Also for lists, sets and maps, and for `\.isInvalidated`. Setting an equal value is not a change. In a store the handler must
+  /// not write: `.writeInObserver`. For everything else, use `observe(_:)` without a path.
   ///
-  /// The path may lead over links, `\.best?.name`, and to a computed property: what it reads of objects is found out
-  /// by reading it, and when one of these properties changes, or one of the links is another, it is read again, at
-  /// the cost of one reading. A path over a list, `\.dogs.first?.name`, works too, at the cost of what it reads of
-  /// the list. It must be a value that can be compared. Whether an object is there is no property, but of the object
-  /// itself.
+  /// The path may lead over links, `\.best?.name`, and to a computed property. Reading the path shows which properties it depends
+  /// on; if one of them or one of the links changes, the path is read again, at the cost of one read. A path over a list,
+  /// `\.dogs.first?.name`, works too, at the cost of what it reads of the list. The value must be comparable. Whether an object
+  /// exists can only be observed of the object itself.
   ///
-  /// Of an object that is gone nothing is observed but `\.isInvalidated`: the token is inactive, the handler is not called, and
-  /// the log says so, as it does of a path that reads no property. `observe(_:)` of several paths throws instead.
+  /// Of a deleted object only `\.isInvalidated` can be observed: otherwise the token is inactive, the handler is not called, and a
+  /// warning is logged, as for a path that reads no property. `observe(_:)` with several paths throws instead.
   ///
-  /// An object that is in no store yet is observed in the same way, and goes into one with its observers: `add` is no
-  /// change, and what is set from then on is reported. Over links it is observed by names only: see `observe(paths:)`.
+  /// An unmanaged object is observed in the same way, and keeps its observers when it is added to a store. `add` is not a change;
+  /// later settings are reported. Paths over links from an unmanaged object must be observed by name: see `observe(paths:)`.
   public func observe<Property>(
     _ path: KeyPath<Self, Property>, options: PropertyObservingOptions = [.old, .new],
     fileID: StaticString = #fileID, line: UInt = #line,
@@ -93,16 +92,16 @@ extension Model {
   }
 }
 
-/// Says to one handler what happened to one property, and keeps what it said last. Confined to the object's context.
+/// Reports the changes of one property to one handler, and keeps the value last reported. Confined to the object's context.
 final class PropertyNotifier<Root: Model, Property> {
-  /// nil: whether the object is there, or what lies at the end of a path.
+  /// nil: whether the object exists, or the value at the end of a path.
   let ordinal: Int?
   let wantsPrior: Bool
   private let options: PropertyObservingOptions
   private let read: (Root) -> Property?
   private let handler: StoppableBlock<(Root, ObservedChange<Property>)>
   private var last: Property?
-  /// Makes the object of a store anew that was reported last.
+  /// Makes the managed object that was last reported again.
   private var remake: (() -> Property?)?
 
   init(
@@ -118,7 +117,7 @@ final class PropertyNotifier<Root: Model, Property> {
     wantsPrior = options.contains(.prior)
   }
 
-  /// The value that the first change leads from, which is reported at once where that is wanted.
+  /// Takes the first value as the one before the first change, and reports it at once with `.initial`.
   func begin(_ object: Root) {
     let now = value(of: object)
     keep(now, of: object)
@@ -131,7 +130,7 @@ final class PropertyNotifier<Root: Model, Property> {
   func notify(_ object: Root, _ kind: PropertyObserver.Kind, _ indexes: [Int], isPrior: Bool) {
     let old = if let remake { remake() } else { last }
     let now = isPrior ? nil : value(of: object)
-    // Before the handler, which may set the property of an object in no store.
+    // Before the handler, which may set the property of an unmanaged object.
     if !isPrior { keep(now, of: object) }
     let change = ObservedChange(
       kind: kind.observed(), oldValue: options.contains(.old) ? old : nil,
@@ -141,11 +140,12 @@ final class PropertyNotifier<Root: Model, Property> {
 
   func value(of object: Root) -> Property? { read(object) }
 
-  /// The object, which was in no store, is in one now.
+  /// The unmanaged object was added to a store.
   func enter(_ object: Root) { if remake == nil { keep(last, of: object) } }
 
-  /// A collection has no value of its own, and a live one would keep its store. So would an object: the store has the
-  /// observer until it takes a turn after the token's end, and one without a context takes none.
+  /// Keeps the value as the next old value. Not a collection: its old elements are not kept, and a live one would retain its store.
+  /// Not an object either: the store has the observer until its first turn after the token's end, and a store without a context
+  /// takes no turns.
   private func keep(_ value: Property?, of object: Root) {
     (last, remake) = (nil, nil)
     guard options.contains(.old) else { return }
@@ -179,20 +179,20 @@ extension PropertyObserver.Kind {
 }
 
 extension ModelContext {
-  /// Before a property of an object is set here.
+  /// Call before a property of an object is set in this context.
   func willSet(_ key: Int64, _ ordinal: Int) {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
       store.notifying { observer.willChange() }
     }
   }
 
-  /// After a property of an object was set here.
+  /// Call after a property of an object was set in this context.
   func didSet(_ key: Int64, _ ordinal: Int) {
     compare(key, ordinal)
     if properties[ordinal].schema.isRelationship { store.checkInverses(of: properties[ordinal].column) }
   }
 
-  /// Notifies those who observe one property of one object of what is different.
+  /// Notifies the observers of one property of one object if its value changed.
   func compare(_ key: Int64, _ ordinal: Int) {
     for observer in propertyObservers[key] ?? [] where observer.ordinal == ordinal {
       store.notifying { observer.check() }
@@ -208,15 +208,15 @@ extension Store {
     body()
   }
 
-  /// Notifies the observers of properties of what is different now, after more may have changed than what somebody set.
-  /// - Parameter touched: the objects that may be different, beside derived properties; nil: any.
+  /// Notifies the observers of properties of changed values, after more may have changed than a single setting.
+  /// - Parameter touched: the objects that may have changed, besides derived properties; nil: any.
   func checkPropertyObservers(of touched: Set<ObjectPlace>? = nil) {
     guard observing.hasProperties else { return }
     observing.hasProperties = false
     observing.comparison.begin()
     defer { observing.comparison.end() }
     for context in allContexts {
-      // Copies: a handler may register and stop observers, of keys that come later too.
+      // Copies, because a handler may register and stop observers, also of later keys.
       for key in Array(context.propertyObservers.keys) {
         let isTouched = touched?.contains(ObjectPlace(table: context.table, key: key)) ?? true
         for observer in context.propertyObservers[key] ?? [] where isTouched || observer.isDerived {
@@ -228,7 +228,7 @@ extension Store {
     endStoppedPropertyObservers()
   }
 
-  /// Notifies the observers of inverses that follow a relationship back, after it was set in some object.
+  /// Notifies the observers of the inverses of a relationship that was set in some object.
   func checkInverses(of column: ColumnID) {
     for context in allContexts where !context.propertyObservers.isEmpty {
       guard context.properties.contains(where: { $0.origin == column }) else { continue }
@@ -241,7 +241,7 @@ extension Store {
     }
   }
 
-  /// Lets go of what was stopped.
+  /// Removes stopped observers.
   func endStoppedPropertyObservers() {
     observing.hasProperties = false
     for context in allContexts where !context.propertyObservers.isEmpty {
@@ -253,7 +253,7 @@ extension Store {
     }
   }
 
-  /// Refuses what a handler of a property must not do.
+  /// Rejects a call that the handler of a property must not make.
   func refuseInObserver(_ what: @autoclosure () -> String) throws(StoreError) {
     guard observing.isNotifyingProperty else { return }
     throw StoreError(
@@ -265,6 +265,6 @@ extension Store {
 extension StoreError.Code {
   /// An observer of a property tried to write.
   public static let writeInObserver = Self(rawValue: "writeInObserver")
-  /// A path leads over what is no link to one object: a list, set or map, or a value.
+  /// A path leads over a property that is not a to-one link: a list, set or map, or a value.
   public static let notToOne = Self(rawValue: "notToOne")
 }

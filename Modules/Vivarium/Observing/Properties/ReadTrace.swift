@@ -1,4 +1,4 @@
-/// The properties that are read while something is worked out. Confined to the store's context.
+/// The properties read during a computation. Confined to the store's context.
 final class ReadTrace {
   private(set) var places: [PathPlace] = []
   private var known: Set<PathPlace.ID> = []
@@ -7,7 +7,7 @@ final class ReadTrace {
 }
 
 extension Store {
-  /// What `body` gives, and which properties of which objects it read, each once.
+  /// The result of `body`, and the properties that it read, each once.
   func tracing<T>(_ body: () -> T) -> (T, [PathPlace]) {
     let (outer, trace) = (observing.readTrace, ReadTrace())
     observing.readTrace = trace

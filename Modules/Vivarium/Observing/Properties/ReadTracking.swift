@@ -3,12 +3,12 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Whether `withObservationTracking`, and with it SwiftUI, sees what is read of this store's objects and results. On at first in
-  /// stores of the main actor, queue and run loop, off in others: a read that is tracked costs some ten times as much, one that
-  /// is not costs nothing more.
+  /// Whether `withObservationTracking`, and with it SwiftUI, sees reads of this store's objects and results. Initially on in stores
+  /// of the main actor, queue and run loop, off in others: a tracked read costs about ten times as much; an untracked one has no
+  /// extra cost.
   ///
-  /// Objects need no memory for it: a change may wake who read the same property of another object, and never fails to wake who
-  /// read it. Changes of other contexts and processes are seen when the store refreshes.
+  /// Tracking needs no memory per object: a change may also wake a reader of the same property of another object, and never fails
+  /// to wake a reader of its own. Changes of other contexts and processes are seen when the store refreshes.
   public var tracksReads: Bool {
     get { observing.tracksReads }
     set {
@@ -17,7 +17,7 @@ extension Store {
     }
   }
 
-  /// After a refresh from an older version: wakes whoever tracks what changed since.
+  /// After a refresh from an older version: wakes the readers of properties and results that changed since.
   func trackedReadsDidChange(since version: Version) {
     guard observing.tracksReads else { return }
     let contexts = Dictionary(grouping: allContexts, by: \.table)
@@ -33,7 +33,7 @@ extension Store {
     }
   }
 
-  /// After anything may have changed: wakes whoever tracks any read.
+  /// After anything may have changed: wakes all readers.
   func allTrackedReadsDidChange() {
     guard observing.tracksReads else { return }
     for context in allContexts { context.allTrackedReadsDidChange() }
@@ -42,7 +42,7 @@ extension Store {
 
 extension ModelContext {
   private static let stripes: Int64 = 64
-  /// What stands for the objects of the type as a whole, and for which of them there are.
+  /// Cell keys for all objects of the type, and for the set of objects that exist.
   private static let whole: Int64 = -1
   private static let membership: Int64 = -2
 
@@ -56,10 +56,10 @@ extension ModelContext {
     cell.read()
   }
 
-  /// Results of the type were read.
+  /// Records that results of the type were read.
   func didReadResults() { didReadCell(ModelContext.whole) }
 
-  /// It was asked whether an object is there: only one that comes or goes makes another answer.
+  /// Records a check whether an object exists; only insertions and deletions change its result.
   func didReadMembership() { didReadCell(ModelContext.membership) }
 
   private func didReadCell(_ id: Int64) {
@@ -69,20 +69,20 @@ extension ModelContext {
     cell.read()
   }
 
-  /// A property of an object was set.
+  /// Call after a property of an object was set.
   func didChangeValue(_ key: Int64, _ ordinal: Int) {
     guard raw.pointee.tracksReads else { return }
     cells[ModelContext.cellKey(key, ordinal)]?.change()
     didChangeResults()
   }
 
-  /// Results of the type may differ.
+  /// Call when results of the type may differ.
   func didChangeResults() {
     guard raw.pointee.tracksReads else { return }
     cells[ModelContext.whole]?.change()
   }
 
-  /// Objects came.
+  /// Call after objects were inserted.
   func didChangeMembership() {
     guard raw.pointee.tracksReads else { return }
     didChangeResults()
@@ -104,7 +104,7 @@ extension ModelContext {
   }
 }
 
-/// One property of one object in sixty-four, as Observation sees it.
+/// One property of the objects whose keys agree modulo 64, as Observation sees it.
 final class ReadCell: Observable {
   private let registrar = ObservationRegistrar()
   private var changes: Int { 0 }

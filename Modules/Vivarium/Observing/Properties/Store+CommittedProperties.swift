@@ -3,11 +3,11 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Fewer observed objects than that are compared one by one: that takes less than reading what was committed.
+  /// Fewer observed objects than this are compared one by one, which is cheaper than reading the commit records.
   private static let fewObserved = 32
 
-  /// Notifies the observers of properties of what was committed since they were compared last. Looks at the objects that
-  /// commits touched, and at properties that follow from others.
+  /// Notifies the observers of properties of changes committed since the last comparison. Compares the objects that commits
+  /// touched, and derived properties.
   func checkCommittedProperties() {
     let before = observing.checkedVersion
     observing.checkedVersion = snapshot.version
@@ -15,7 +15,7 @@ extension Store {
     checkPropertyObservers(of: before.flatMap { observedPlaces(touchedSince: $0) })
   }
 
-  /// The observed objects that commits touched after a version; nil where that is not known, or not worth being known.
+  /// The observed objects that commits touched after a version; nil if that is unknown, or not worth computing.
   private func observedPlaces(touchedSince version: Version) -> Set<ObjectPlace>? {
     if version == snapshot.version { return [] }
     let observed = allContexts.filter { !$0.propertyObservers.isEmpty }
@@ -37,7 +37,7 @@ extension Store {
 }
 
 extension ModelContext {
-  /// The observed objects among those that a commit touched.
+  /// Collects the observed objects among those that a commit touched.
   fileprivate func collect(_ change: TableChange, into touched: inout Set<ObjectPlace>) {
     for object in change.modified where propertyObservers[object.key.rawValue] != nil {
       touched.insert(ObjectPlace(table: table, key: object.key.rawValue))

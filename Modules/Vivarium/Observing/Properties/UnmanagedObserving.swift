@@ -1,8 +1,8 @@
 import StoreValues
 
-/// The observers of single properties of an object that is in no store. They go into one with the object.
+/// The observers of single properties of an unmanaged object, which keeps them when it is added to a store.
 ///
-/// Confined like the object. What the macro writes calls `willSet` and `didSet`; nobody else need know of it.
+/// Confined like the object. For the macro's code, which calls `willSet` and `didSet`.
 public final class UnmanagedObservers {
   private var observers: [any PropertyWatcher]
 
@@ -13,19 +13,19 @@ public final class UnmanagedObservers {
     observers.append(observer)
   }
 
-  /// Before a property of the object is set.
+  /// Call before a property of the object is set.
   public func willSet(_ ordinal: Int) {
-    // A copy: a handler may observe and stop.
+    // Iterates over a copy, because a handler may observe and stop.
     for observer in observers where observer.ordinal == ordinal { observer.willChange() }
   }
 
-  /// After a property of the object was set.
+  /// Call after a property of the object was set.
   public func didSet(_ ordinal: Int) {
     for observer in observers where observer.ordinal == ordinal { observer.check() }
     observers.removeAll { !$0.isActive }
   }
 
-  /// The object is in a store now, under a key.
+  /// Moves the observers to a store to which the object was added under a key.
   func enter(_ context: ModelContext, _ key: Int64) {
     let entering = observers
     observers = []
@@ -34,32 +34,32 @@ public final class UnmanagedObservers {
 }
 
 extension Model {
-  /// Observes a property of this object, which is in no store, until it is in one.
+  /// Observes a property of this unmanaged object until it is added to a store.
   func addUnmanaged(_ observer: any PropertyWatcher) {
     if let observers = _$observers { observers.add(observer) } else { _$observers = UnmanagedObservers(observer) }
   }
 }
 
-/// One observer of one property of an object that is in no store.
+/// One observer of one property of an unmanaged object.
 final class UnmanagedObserver: PropertyWatcher {
-  /// nil: whether the object is invalid, which one in no store never is.
+  /// nil: whether the object is invalid, which an unmanaged object never is.
   let ordinal: Int?
   private let end: ObserverEnd
   private let wantsPrior: Bool
   private let read: () -> Any?
   private let notify: (PropertyObserver.Kind, [Int], _ isPrior: Bool) -> Void
   private let observe: (ModelContext, Int64) -> Void
-  /// The value that was reported to it last.
+  /// The value last reported to it.
   private var known = ObservedValue.nothing
   private var hooks: EditHooks?
-  /// Whether a call before a change was made, after which there is one in any case.
+  /// Whether a prior call was made, so that a call after the change must follow.
   private var isAnnounced = false
 
   init<Root: Model, Property>(_ object: Root, _ notifier: PropertyNotifier<Root, Property>, _ end: ObserverEnd) {
     self.end = end
     ordinal = notifier.ordinal
     wantsPrior = notifier.wantsPrior
-    // Weak: the object has the observer.
+    // Weak, because the object retains the observer.
     read = { [weak object] in object.flatMap { notifier.value(of: $0) } }
     notify = { [weak object] kind, indexes, isPrior in
       if let object { notifier.notify(object, kind, indexes, isPrior: isPrior) }
@@ -73,7 +73,7 @@ final class UnmanagedObserver: PropertyWatcher {
 
   var isActive: Bool { end.isActive }
 
-  /// Takes notice of the value of now, and follows the collection that it may be.
+  /// Reads the present value, and follows it if it is a collection.
   private func look() {
     guard ordinal != nil else { return }
     let value = read()
@@ -91,7 +91,7 @@ final class UnmanagedObserver: PropertyWatcher {
     notify(.setting, [], true)
   }
 
-  /// Compares with what the observer knows, and notifies it of a difference.
+  /// Compares the value with the last known one, and reports a difference.
   func check() {
     guard isActive else { return }
     let old = known

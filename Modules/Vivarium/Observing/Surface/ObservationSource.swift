@@ -1,20 +1,20 @@
 import Notifications
 
-/// How something is observed: in which store, and how an observation begins. Made by what conforms to `StoreObservable`, for the
-/// entries alone.
+/// How a value is observed: its store, and how an observation begins. Made by the types that conform to `StoreObservable`, for the
+/// `observe` functions only.
 public struct ObservationSource<Change: StoreChange> {
-  /// The store that is observed; nil for what is in none.
+  /// The observed store; nil for an unmanaged value.
   let store: Store?
-  /// The error that is reported of something in no store.
+  /// The error reported for an unmanaged value.
   let refusal: StoreError
-  /// Throws where options name what is not there. In the store's context.
+  /// Throws if the options name a property that does not exist. Called on the store's context.
   let check: (ObservationOptions) throws(StoreError) -> Void
-  /// Begins an observation, in the store's context, which is notified of all its errors.
+  /// Begins an observation on the store's context. Errors are reported to the observation.
   let start: (ObservationRequest, @escaping (Change) -> Void) -> NotificationToken
-  /// What finds the same thing in another store of the file.
+  /// Makes a function that finds the same value in another store of the file.
   let reference: () -> @Sendable (Store) -> ObservationSource<Change>
 
-  /// Of something in a store.
+  /// Creates the source of a value in a store.
   init(
     _ store: Store, check: @escaping (ObservationOptions) throws(StoreError) -> Void,
     start: @escaping (ObservationRequest, @escaping (Change) -> Void) -> NotificationToken,
@@ -27,7 +27,7 @@ public struct ObservationSource<Change: StoreChange> {
     self.reference = reference
   }
 
-  /// Of something in no store, which has nothing to report but that.
+  /// Creates the source of an unmanaged value, which reports only that error.
   init(unmanaged refusal: StoreError) {
     store = nil
     self.refusal = refusal
@@ -36,7 +36,7 @@ public struct ObservationSource<Change: StoreChange> {
     reference = { { _ in ObservationSource(unmanaged: refusal) } }
   }
 
-  /// The same, with each change converted.
+  /// The same source, with each change converted.
   func map<Other: StoreChange>(_ convert: @escaping @Sendable (Change) -> Other) -> ObservationSource<Other> {
     guard let store else { return ObservationSource<Other>(unmanaged: refusal) }
     return ObservationSource<Other>(store, check: check) { [start] request, block in
@@ -47,7 +47,7 @@ public struct ObservationSource<Change: StoreChange> {
     }
   }
 
-  /// Begins an observation in the context of the caller, which is the store's.
+  /// Begins an observation in the caller's context, which is the store's.
   func begin(
     _ request: ObservationRequest, _ isolation: isolated (any Actor)?, _ block: @escaping (Change) -> Void
   ) -> NotificationToken {
@@ -62,7 +62,7 @@ public struct ObservationSource<Change: StoreChange> {
     return beginAnywhere(request, block)
   }
 
-  /// The same where the store has no context yet, and gets one.
+  /// Begins an observation in a store that has no context yet but will get one.
   func beginAnywhere(_ request: ObservationRequest, _ block: @escaping (Change) -> Void) -> NotificationToken {
     guard let store else {
       block(.error(refusal))
@@ -73,18 +73,18 @@ public struct ObservationSource<Change: StoreChange> {
   }
 }
 
-/// What an observer asks for, and where in the program.
+/// An observer's options, and its place in the program.
 struct ObservationRequest: Sendable {
   var options: ObservationOptions
   let fileID: StaticString
   let line: UInt
 
-  /// The token of an observation that was never one: its block was given the reason.
+  /// The token of an observation that never began: its block received the reason.
   var ended: NotificationToken { .ended(fileID, line) }
 }
 
 extension NotificationToken {
-  /// The token of an observation that was never one: its block was given the reason.
+  /// The token of an observation that never began: its block received the reason.
   static func ended(_ fileID: StaticString, _ line: UInt) -> NotificationToken {
     let token = NotificationToken(fileID: fileID, line: line) {}
     token.stop()
@@ -93,7 +93,7 @@ extension NotificationToken {
 }
 
 extension StoreError {
-  /// A collection that is in no store was observed.
+  /// The error for observing an unmanaged collection.
   static let unmanagedCollection = StoreError(
     .wrongStore, "A collection that is in no store cannot be observed.", remedy: "Add its object to a store first.")
 }

@@ -1,15 +1,15 @@
 import Notifications
 import Synchronization
 
-/// A block of the program's, which its store keeps until the observation ends.
+/// A block of the program, which its store retains until the observation ends.
 ///
-/// What the block captures often leads back to the store: an observer that nobody calls any more would keep all of it. Where the store
-/// takes turns, the next one lets go of stopped observers; where it takes none (its blocks run inside `refresh()`, or its actor is gone),
-/// nobody might ever come by, and so whoever stops the token lets go of the block.
+/// The block's captures often lead back to the store, so a stopped observer could keep all of it alive. If the store takes turns,
+/// the next one releases stopped observers. If it takes none (its blocks run inside `refresh()`, or its actor is gone), that might
+/// never happen, so stopping the token releases the block.
 final class StoppableBlock<Input>: @unchecked Sendable {
-  // Sound because the block is made and called in the store's context alone, and all that other threads do is to take the reference away,
-  // under the lock: references are counted atomically, and a call that runs has one of its own. Who takes the last one away ends the block,
-  // and what it alone held, on his thread.
+  // Sound because only the store's context creates and calls the block; other threads only remove the reference, under the lock.
+  // Reference counts are atomic, and a running call holds a reference of its own. The thread that drops the last reference destroys
+  // the block and whatever only the block retained.
   private let lock = Mutex(())
   private var block: ((Input) -> Void)?
 
@@ -20,16 +20,16 @@ final class StoppableBlock<Input>: @unchecked Sendable {
     block?(input)
   }
 
-  /// Any thread.
+  /// Safe from any thread.
   func drop() {
     let old = lock.withLock { _ in
       defer { block = nil }
       return block
     }
-    _ = old  // let go of outside of the lock
+    _ = old  // released outside the lock
   }
 
-  /// Lets go of the block with the token, where no turn of the store would.
+  /// Releases the block with the token if no turn of the store would.
   func end(with token: NotificationToken, of store: Store) -> NotificationToken {
     let stops = store.observing.stops
     token.alsoOnStop { if !stops.home.withLock({ $0.takesTurns }) { self.drop() } }
@@ -38,7 +38,7 @@ final class StoppableBlock<Input>: @unchecked Sendable {
 }
 
 extension DeliveryContext {
-  /// Whether what is scheduled runs, now and later.
+  /// Whether scheduled blocks run, now and later.
   var takesTurns: Bool {
     switch self {
     case .manual: false

@@ -2,20 +2,20 @@ import Dispatch
 import Notifications
 
 extension StoreObservable {
-  /// Runs `block` on the store's context with what this is once it is there, and then with what changed, whoever changed it: this
-  /// context, another, another process. An object has no first call.
+  /// Runs `block` on the store's context with the first state of this value, then with its changes, whoever made them: this
+  /// context, another one, or another process. For an object there is no first call.
   ///
   /// ```swift
   /// token = people.observe { change in show(change) }
   /// ```
   ///
-  /// What has to be worked out is worked out elsewhere, never on the caller. Any number of commits between two calls are one
-  /// change. All blocks of a turn see one version of the store, and none runs inside a write. What cannot be observed, and options that
-  /// lead nowhere, are reported as `.error`, which is the last call: so is what cannot be kept any more. Of an object that is gone already
-  /// it is `.objectDeleted`; of a store that has no context for its calls, and was not opened with `manualDelivery`, `.wrongContext`.
+  /// All computation happens elsewhere, never on the caller. The commits between two calls are reported as one change. All blocks
+  /// of a turn see the same version of the store, and none runs inside a write. If the value cannot be observed or kept any longer,
+  /// or an option leads nowhere, the last call reports `.error`: `.objectDeleted` for an object that is already deleted,
+  /// `.wrongContext` for a store without a context for its calls that was not opened with `manualDelivery`.
   ///
-  /// Keep the token, and stop it in the end: it keeps the store, and what the block captures. Elsewhere than in the store's context
-  /// nothing is observed, as `Configuration.misuse` says. Docs/Notifications.md has all that may be relied on.
+  /// Keep the token, and stop it in the end: it retains the store and the block's captures. Outside the store's context nothing is
+  /// observed, and `Configuration.misuse` applies. Docs/Notifications.md lists all guarantees.
   public func observe(
     options: ObservationOptions = ObservationOptions(), isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line, _ block: @escaping (ObservationChange) -> Void
@@ -23,8 +23,8 @@ extension StoreObservable {
     _$source.begin(ObservationRequest(options: options, fileID: fileID, line: line), isolation, block)
   }
 
-  /// Observes on a serial queue, wherever the caller is: the block gets this as a store of that queue has it, to be used there.
-  /// What is committed after this call is reported. All else is as in the store's context.
+  /// Observes on a serial queue, from any context: the block receives this value from a store of that queue, for use there. Changes
+  /// committed after this call are reported. Everything else is as in the store's context.
   ///
   /// ```swift
   /// token = store.objects(Item.self).observe(on: indexing) { change in index(change.collection) }
@@ -50,8 +50,8 @@ extension StoreObservable {
     } fail: { block(.error($0)) }
   }
 
-  /// Observes on an actor, which the block is given: it may use the actor's state without waiting. This is as a store of that actor has
-  /// it. Until the token is stopped the observation keeps the actor.
+  /// Observes on an actor, which is passed to the block, so that the block may use the actor's state synchronously. The value comes
+  /// from a store of that actor. The observation retains the actor until the token is stopped.
   ///
   /// ```swift
   /// token = store.objects(Item.self).observe(on: index) { index, change in index.update(change) }
@@ -80,8 +80,8 @@ extension StoreObservable {
 // MARK: - Options by themselves
 
 extension StoreObservable {
-  /// As with `ObservationOptions`, and throws at once where they name what is not there: `.unknownProperty`, and `.wrongContext`
-  /// elsewhere than in the store's context.
+  /// Observes as with `ObservationOptions`, and throws at once if they name a property that does not exist: `.unknownProperty`;
+  /// `.wrongContext` outside the store's context.
   ///
   /// ```swift
   /// token = try people.observe(observingProperties: ["name", "dogs.name"]) { change in show(change) }
@@ -102,8 +102,8 @@ extension StoreObservable {
 }
 
 extension StoreObservable where Self: Sequence {
-  /// Only modifications of some of the elements' properties count: `observe(keyPaths: [\.name])`. Deletions, insertions and moves
-  /// are always reported. Paths that are no persisted properties are reported as `.error`.
+  /// Observes only modifications of some of the elements' properties: `observe(keyPaths: [\.name])`. Deletions, insertions and
+  /// moves are always reported. Paths that are not persisted properties are reported as `.error`.
   public func observe(
     keyPaths: [PartialKeyPath<Element>], isolation: isolated (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ block: @escaping (ObservationChange) -> Void

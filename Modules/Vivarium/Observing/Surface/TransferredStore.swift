@@ -2,29 +2,29 @@ import Dispatch
 import Notifications
 import StorageInterface
 
-// An observation in another context than its maker's has a store of its own there. It begins at once, while that store is still
-// nobody's, so that the token is as good as any from the first moment: for writes of which it is not to be notified, and for authors
-// that it ignores. Then the store is handed over to its context, and calls the block there.
+// An observation in another context has a store of its own there. It begins at once, before that store belongs to a context, so
+// that its token works from the first moment: for writes that skip it, and for authors that it ignores. Then the store is handed
+// over to its context, and calls the block there.
 
-/// A store on the way to its context.
+/// A store being handed over to its context.
 private struct TransferredStore: @unchecked Sendable {
-  // Sound because the store was made in the function that makes this, which gives it to the context in its last step and never
-  // touches it again: one thread at a time has it, and the queue or the actor orders the two. What else knows it by then, the
-  // notifier and the token, is for any thread and does not call the store, which belongs to no context and so takes no turns,
-  // until it settles.
+  // Sound because the function that makes this also made the store, gives it to the context in its last step and never touches it
+  // again: one thread at a time has it, and the queue or the actor orders the two. The notifier and the token, which also know it
+  // by then, are safe from any thread and do not call the store, which belongs to no context, and so takes no turns, until it
+  // settles.
   let store: Store
 }
 
-/// What is delivered in an actor's own turn.
+/// A change that is delivered in an actor's own turn.
 private struct TransferredNews<News>: @unchecked Sendable {
-  // Sound because it never leaves the thread: `notify` makes it and opens it inside itself, on the actor, and waits for nothing
-  // in between. The checker knows only that the closure it is opened in is the actor's.
+  // Sound because it never leaves the thread: `notify` makes and opens it on the actor, without suspending in between. The compiler
+  // only knows that the closure in which it is opened is isolated to the actor.
   let news: News
 }
 
 extension Actor {
-  /// Calls a block of the actor's. Only in a turn that a store takes on the actor: a store that was handed to it takes them nowhere
-  /// else, and blocks cannot carry it off, for it is not Sendable.
+  /// Calls a block isolated to the actor. Only for use in a turn that a store takes on the actor: a store that was handed to it
+  /// takes turns nowhere else, and a block cannot move the store elsewhere, because it is not Sendable.
   nonisolated func notify<News>(_ news: News, _ block: @Sendable (isolated Self, News) -> Void) {
     let transferred = TransferredNews(news: news)
     assumeIsolated { block($0, transferred.news) }
@@ -32,7 +32,7 @@ extension Actor {
 }
 
 extension Store {
-  /// A store of the same file that belongs to nobody yet. It reads the newest version, so that nothing committed from now on is
+  /// A store of the same file that belongs to no context yet. It reads the newest version, so that nothing committed from now on is
   /// missed.
   private func sibling(_ fileID: StaticString, _ line: UInt) throws(StoreError) -> Store {
     let shared = shared
@@ -40,7 +40,7 @@ extension Store {
     return try Store(configuration, shared, home: .manual, place: "\(fileID):\(line)", snapshot: snapshot)
   }
 
-  /// Observes on a serial queue, in a store of its own there. `begin` runs here, and must leave it to the store to call the block.
+  /// Observes on a serial queue, in a store of its own there. `begin` runs here and must leave calling the block to the store.
   func observe(
     on queue: DispatchQueue, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
     fail: @escaping @Sendable (StoreError) -> Void
@@ -58,7 +58,7 @@ extension Store {
     }
   }
 
-  /// Observes on an actor, in a store of its own there. The actor is kept until it has the store, and by the observation.
+  /// Observes on an actor, in a store of its own there. The actor is retained until it has the store, and by the observation.
   func observe<A: Actor>(
     on actor: A, _ fileID: StaticString, _ line: UInt, _ begin: (Store) -> NotificationToken,
     fail: @escaping @Sendable (isolated A, StoreError) -> Void
@@ -75,7 +75,7 @@ extension Store {
     }
   }
 
-  /// Gives a block of an actor's the reason why it hears nothing.
+  /// Reports to an actor's block why nothing is observed.
   static func refuse<A: Actor>(
     _ actor: A, _ error: StoreError, _ block: @escaping @Sendable (isolated A, StoreError) -> Void
   ) {
