@@ -2,11 +2,11 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-// Links that come as values, not as objects: they may lead nowhere.
+// Checks of links that are given as values, not as objects, and may have no target.
 
 extension RecordedTransaction {
-  /// Refuses a link to an object that is not there (`.objectDeleted`) or, unless `mayBeOwned`, to an embedded one that is part
-  /// of another (`.alreadyOwned`). Other values pass.
+  /// Rejects a link to an object that does not exist (`.objectDeleted`) or, unless `mayBeOwned`, to an embedded object that already
+  /// has an owner (`.alreadyOwned`). Other values pass.
   func checkLink(_ value: Value, _ property: PropertySchema, mayBeOwned: Bool = false) throws(StoreError) {
     guard case .link(let key) = value, let type = property.target, let table = transaction.catalog[type] else { return }
     let isThere = try storing { () throws(StorageError) in try transaction.contains(table.id, key) }
@@ -17,7 +17,7 @@ extension RecordedTransaction {
 }
 
 extension ModelContext {
-  /// Refuses what a property of an object cannot be set to by a value in a box; what is of another type, the engine refuses.
+  /// Rejects a value that a property of an object cannot be set to. The engine rejects values of the wrong type.
   func check(_ value: Value, for ordinal: Int) throws(StoreError) {
     let property = properties[ordinal].schema
     guard property.isScalar else { throw .typeMismatch(value, property) }

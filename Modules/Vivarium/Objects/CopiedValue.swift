@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-/// The value of a property outside of any store.
+/// The value of a property, outside any store.
 enum CopiedValue: Sendable, Hashable {
   case scalar(Value)
-  /// Of a list or a set.
+  /// A list or a set.
   case list([Value])
   case map(ValueMap)
 
@@ -22,7 +22,7 @@ enum CopiedValue: Sendable, Hashable {
 }
 
 extension CopiedValue {
-  /// The value of a stored property of an object; null or empty where there is no object.
+  /// The value of a stored property of an object; null or empty if there is no object.
   init(_ property: PropertySchema, _ column: ColumnID, _ key: ObjectKey, in reading: any StorageReading) throws(StorageError) {
     switch property.kind {
     case .scalar: self = .scalar(try reading.value(column, key))
@@ -32,7 +32,7 @@ extension CopiedValue {
     }
   }
 
-  /// The value of an unmanaged object's property. Objects it links to have no key yet and come as null.
+  /// The value of an unmanaged object's property. Linked objects without a key become null.
   init(unmanaged value: Any?) {
     switch Value.unwrapped(value) {
     case let scalar as any Scalar: self = .scalar(scalar.persistedValue)

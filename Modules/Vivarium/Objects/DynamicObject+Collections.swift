@@ -4,8 +4,8 @@ import StorageInterface
 import StoreValues
 
 extension DynamicObject {
-  /// The objects of a list of links, or of an inverse, as live results: in the list's order, to be filtered, sorted and observed.
-  /// Reads nothing. `.unknownProperty`.
+  /// The objects of a list of links, or of an inverse, as live results that can be filtered, sorted and observed, in the list's
+  /// order. Reads nothing. `.unknownProperty`.
   ///
   /// ```swift
   /// let dogs = try person.results("dogs").filter("age > 2")
@@ -26,26 +26,26 @@ extension DynamicObject {
     return DynamicResults(store, ResultDescription(query: Query(type: type), source: source), table)
   }
 
-  /// Adds a member to a set by its name. Returns whether it was not there. `.notInWrite`, `.unknownProperty`, `.typeMismatch`,
-  /// `.objectDeleted` (also for a link that leads nowhere).
+  /// Adds a member to a set by the set's name. Returns whether it was new. `.notInWrite`, `.unknownProperty`, `.typeMismatch`,
+  /// `.objectDeleted` (also for a link without a target).
   @discardableResult
   public func insert(_ member: Value, into name: String) throws(StoreError) -> Bool {
     try change(name, member, \.isSet) { (write, column) throws(StorageError) in try write.insert(member: member, into: column, id.key) }
   }
 
-  /// Takes a member out of a set by its name. Returns whether it was there. Errors as of `insert(_:into:)`.
+  /// Removes a member from a set by the set's name. Returns whether it was a member. Throws the errors of `insert(_:into:)`.
   @discardableResult
   public func remove(_ member: Value, from name: String) throws(StoreError) -> Bool {
     try change(name, member, \.isSet) { (write, column) throws(StorageError) in try write.remove(member: member, from: column, id.key) }
   }
 
-  /// Sets the value of a key of a map by its name. Returns whether that changed the map. Errors as of `insert(_:into:)`.
+  /// Sets the value of a key in a map by the map's name. Returns whether the map changed. Throws the errors of `insert(_:into:)`.
   @discardableResult
   public func set(_ value: Value, forKey key: String, in name: String) throws(StoreError) -> Bool {
     try change(name, value, \.isMap) { (write, column) throws(StorageError) in try write.set(value, forKey: key, in: column, id.key) }
   }
 
-  /// Takes a key out of a map by its name. Returns whether it was there. Errors as of `insert(_:into:)`.
+  /// Removes a key from a map by the map's name. Returns whether the key existed. Throws the errors of `insert(_:into:)`.
   @discardableResult
   public func remove(key: String, from name: String) throws(StoreError) -> Bool {
     try change(name, nil, \.isMap) { (write, column) throws(StorageError) in try write.remove(key: key, from: column, id.key) }

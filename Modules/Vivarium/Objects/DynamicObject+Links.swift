@@ -3,7 +3,7 @@ import StorageInterface
 import StoreValues
 
 extension DynamicObject {
-  /// The object a to-one link points to; nil where it is null, for other names, and when the object is gone.
+  /// The target of a to-one link; nil if the link is null, for other names, and if the object is deleted.
   public func link(_ name: String) -> DynamicObject? {
     guard case .link(let key)? = self[name], let target = column(name)?.target else { return nil }
     return object(target, key)
@@ -29,7 +29,7 @@ extension DynamicObject {
   }
 
   /// Edits a list by name. `.notInWrite`, `.unknownProperty`, `.typeMismatch`, `.indexOutOfRange`, `.objectDeleted` (also for a
-  /// link that leads nowhere), `.alreadyOwned`.
+  /// link without a target), `.alreadyOwned`.
   public func edit(_ name: String, _ edit: ElementEdit) throws(StoreError) {
     let write = try store.openWrite(for: "Changing '\(id.type).\(name)'")
     guard let column = write.transaction.catalog[table]?[name], column.schema.isList else {
@@ -53,13 +53,13 @@ extension DynamicObject {
 }
 
 extension DynamicObject: Hashable {
-  /// The same object of the same file.
+  /// Whether both are the same object of the same file.
   public static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.store.shared === b.store.shared }
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 extension Store {
-  /// The object of a type known by name that has a primary key; nil when there is none. `.unknownType`.
+  /// The object with a primary key, of a type given by name; nil if there is none. `.unknownType`.
   public func dynamicObject(_ type: String, forPrimaryKey key: Value) throws(StoreError) -> DynamicObject? {
     guard let table = reading.catalog[type] else { throw .unknownType(type) }
     guard let index = table.primaryIndex else { return nil }
@@ -67,7 +67,7 @@ extension Store {
     return found.map { DynamicObject(store: self, id: ObjectID(type: type, key: $0), table: table.id) }
   }
 
-  /// Deletes an object that is known by names, as `delete(_:)` does.
+  /// Deletes an object given as a dynamic object, as `delete(_:)` does.
   public func delete(_ object: DynamicObject) throws(StoreError) {
     let write = try openWrite(for: "Deleting a \(object.id.type)")
     guard object.store.shared === shared else {

@@ -3,20 +3,20 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// An object known by names alone: for tools and code that has no Swift type. Live like any other, in its store's
+/// An object accessed by names only, for tools and for code without a Swift type. Live like any other object, in its store's
 /// context.
 public struct DynamicObject {
-  /// The store that is read.
+  /// The store that it is read from.
   public let store: Store
-  /// Names the object in any context.
+  /// Identifies the object in any context.
   public let id: ObjectID
   let table: TableID
 
-  /// Whether the object is there no longer.
+  /// Whether the object was deleted.
   public var isInvalidated: Bool { !((try? store.reading.contains(table, id.key)) ?? false) }
 
-  /// A scalar or to-one link by name; nil for other names and when the object is gone. Setting needs a write and follows
-  /// `MisusePolicy`; a relationship is set to `.link` or `.null`.
+  /// A scalar or to-one link by name; nil for other names and if the object is deleted. Setting requires a write: without
+  /// one, `MisusePolicy` applies; a rejected value makes the write throw when it ends. Set a relationship to `.link` or `.null`.
   public subscript(name: String) -> Value? {
     get {
       guard let column = store.reading.catalog[table]?[name], column.schema.isScalar else { return nil }
@@ -48,13 +48,13 @@ public struct DynamicObject {
     }
   }
 
-  /// The elements of a list or the members of a set by name; nil for other names, and when the object is gone.
+  /// The elements of a list or the members of a set by name; nil for other names, and if the object is deleted.
   public func elements(_ name: String) -> [Value]? {
     guard let column = store.reading.catalog[table]?[name], column.schema.isList || column.schema.isSet else { return nil }
     return try? store.reading.values(ColumnID(table, column.id), id.key, 0..<Int.max)
   }
 
-  /// The entries of a map by name, in the order of the keys; nil for other names, and when the object is gone.
+  /// The entries of a map by name, in key order; nil for other names, and if the object is deleted.
   public func entries(_ name: String) -> [(key: String, value: Value)]? {
     guard let column = store.reading.catalog[table]?[name], column.schema.isMap else { return nil }
     return (try? store.reading.entries(ColumnID(table, column.id), id.key, 0..<Int.max))?.map { ($0.key, $0.value) }
@@ -72,20 +72,20 @@ public struct DynamicObject {
 }
 
 extension Store {
-  /// The types in the file, the program's and others.
+  /// The types in the file, those of the program and others.
   public var schema: Schema {
     reading.catalog.schema
   }
 
-  /// Every object of a type by its name, in the order of insertion: live, to be filtered, sorted and observed, also where the program
-  /// has no model of the type. Reads nothing. `.unknownType`.
+  /// Every object of a type given by name, in insertion order: live, can be filtered, sorted and observed, even if the program has
+  /// no model of the type. Reads nothing. `.unknownType`.
   public func dynamicObjects(_ type: String) throws(StoreError) -> DynamicResults {
     guard let table = reading.catalog[type]?.id else { throw .unknownType(type) }
     return DynamicResults(self, ResultDescription(query: Query(type: type), source: .all), table)
   }
 
-  /// Makes an object of a type by its name. Values that are not given are the defaults kept in the file. `.unknownType`,
-  /// `.unknownProperty`, and what `add` throws.
+  /// Creates an object of a type given by name. Missing values get the defaults kept in the file. `.unknownType`,
+  /// `.unknownProperty`, and the errors of `add`.
   @discardableResult
   public func dynamicCreate(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> DynamicObject {
     let write = try openWrite(for: "Creating a \(type)")

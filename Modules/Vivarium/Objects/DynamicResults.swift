@@ -5,26 +5,26 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// Live objects of one type by its name, that pass a condition, in an order: results for tools and for code that has no Swift type.
+/// Live objects of one type given by name, filtered and sorted: results for tools and for code without a Swift type.
 ///
 /// ```swift
 /// let rich = try store.dynamicObjects("Account").filter("balance > %@", 1_000).sorted(byKeyPath: "owner.name")
 /// token = rich.observe { change in show(change) }
 /// ```
 ///
-/// Cheap to make and to copy; evaluated on the caller, when it is read first and again after anything was written. In a write it sees
-/// the write. Belongs to its store's context.
+/// Cheap to make and to copy. Evaluated on the caller at the first read, and again after each write. Inside a write it sees the
+/// write's changes. Belongs to its store's context.
 public struct DynamicResults: RandomAccessCollection {
   /// The store that is read.
   public let store: Store
   let description: ResultDescription
   let table: TableID
   private let fault: StoreError?
-  /// The line of the program that asked last for what may be wrong.
+  /// The program line of the last refinement, for error reports.
   private let place: SourcePlace?
   private let evaluated = Evaluated()
 
-  /// What it was evaluated to, and by which state of the store.
+  /// The evaluated keys, and the state of the store that they belong to.
   private final class Evaluated {
     var tick: UInt64?
     var version: Version?
@@ -39,7 +39,7 @@ public struct DynamicResults: RandomAccessCollection {
   /// The name of the type.
   public var type: String { description.query.type }
 
-  /// Why these are empty, when what was asked cannot be asked.
+  /// Why the results are empty, if the query is invalid.
   public var error: StoreError? {
     if let fault { return fault }
     do throws(QueryError) {
@@ -65,10 +65,10 @@ public struct DynamicResults: RandomAccessCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { keys.count }
-  /// Nothing is promised, as of `Results`.
+  /// 0, as for `Results`.
   public var underestimatedCount: Int { 0 }
 
-  /// The object at a position. Outside the bounds it is one that is not in the store.
+  /// The object at a position. Outside the bounds, an object that is not in the store.
   public subscript(position: Int) -> DynamicObject {
     let keys = keys
     let key = keys.indices.contains(position) ? keys[position] : 0
@@ -80,8 +80,8 @@ public struct DynamicResults: RandomAccessCollection {
 // MARK: - Refining
 
 extension DynamicResults {
-  /// The objects that also pass a condition in the grammar of NSPredicate (Docs/Predicates.md), with `SORT`, `DISTINCT`, `LIMIT` and
-  /// `OFFSET` behind it where wanted. A mistake in the text makes them empty and is in `error`. Reads nothing.
+  /// The objects that also pass a predicate in NSPredicate's grammar (Docs/Predicates.md), optionally followed by `SORT`,
+  /// `DISTINCT`, `LIMIT` and `OFFSET`. A mistake in the text makes the results empty and is reported in `error`. Reads nothing.
   public func filter(
     _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
   ) -> DynamicResults {
@@ -91,7 +91,7 @@ extension DynamicResults {
     }
   }
 
-  /// The same for a text that is not written by the programmer. Throws `.invalidQuery`, `.unknownProperty` and so on.
+  /// The same for a text that the programmer did not write. Throws `.invalidQuery`, `.unknownProperty` and so on.
   public func filter(format: String, arguments: [any PredicateArgument] = []) throws(StoreError) -> DynamicResults {
     let results: DynamicResults
     do throws(QueryError) { results = try asking(format, arguments, nil) } catch { throw StoreError(error) }
@@ -99,29 +99,29 @@ extension DynamicResults {
     return results
   }
 
-  /// In the order of a path of names. Stable: ties keep the order they had.
+  /// The objects sorted by a path of names. Stable: ties keep their previous order.
   public func sorted(
     byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> DynamicResults {
     refined(at: SourcePlace(fileID: fileID, line: line)) { $0.append(.sort([SortKey(PropertyPath(path), ascending: ascending)])) }
   }
 
-  /// Of the objects that agree in all of these paths, the first in the order so far.
+  /// For each combination of values at these paths, the first object in the present order.
   public func distinct(byKeyPaths paths: [String], fileID: StaticString = #fileID, line: UInt = #line) -> DynamicResults {
     refined(at: SourcePlace(fileID: fileID, line: line)) { $0.append(.distinct(paths.map { PropertyPath($0) })) }
   }
 
-  /// At most the first so many.
+  /// At most the first `count` objects.
   public func limited(to count: Int) -> DynamicResults { refined { $0.append(.limit(count)) } }
 
-  /// All but the first so many.
+  /// All but the first `count` objects.
   public func offset(by count: Int) -> DynamicResults { refined { $0.append(.offset(count)) } }
 
   private func asking(
     _ format: String, _ arguments: [any PredicateArgument], _ place: SourcePlace?
   ) throws(QueryError) -> DynamicResults {
     let query = try Query(type: type, parsing: format, arguments: arguments.map(\.queryArgument))
-    // A condition is asked of what there is so far: behind a limit, of those alone.
+    // A condition applies to the present result: after a limit, only to the limited rows.
     let asksAll = description.query.limit == nil && description.query.clauses.isEmpty
     var next = asksAll ? description.query : Query(type: type)
     next.condition = asksAll ? .both(next.condition, query.condition) : query.condition
@@ -137,7 +137,7 @@ extension DynamicResults {
     return asking(ResultDescription(query: query, source: description.source), place)
   }
 
-  /// What is wrong already stays so, and was asked where it was.
+  /// Keeps an earlier error, and its place.
   private func asking(_ description: ResultDescription, _ next: SourcePlace?) -> DynamicResults {
     DynamicResults(store, description, table, fault: fault, at: fault == nil ? next ?? place : place)
   }
@@ -146,7 +146,7 @@ extension DynamicResults {
 // MARK: - Observing
 
 extension DynamicResults: StoreObservable {
-  /// As of `Results`, with all options but `includingOldValues`.
+  /// As for `Results`, with all options except `includingOldValues`.
   public var _$source: ObservationSource<CollectionChange<DynamicResults>> {
     let (description, table, fault) = (description, table, fault)
     return ObservationSource(store) { [store] (options) throws(StoreError) in
@@ -172,7 +172,7 @@ extension DynamicResults: StoreObservable {
 }
 
 extension Store {
-  /// Observes what is described, of a type that need not be a model of the program.
+  /// Observes described results of a type that need not be a model of the program.
   fileprivate func observe(
     _ description: ResultDescription, fault: StoreError?, _ request: ObservationRequest,
     _ notify: @escaping (ResultObserver.Content, Store) -> Void

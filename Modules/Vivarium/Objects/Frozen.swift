@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// An object as it was in one version: immutable, sendable, readable on any thread, with everything that it links to.
+/// An object as of one version: immutable, sendable, readable on any thread, with everything it links to.
 ///
 /// ```swift
 /// let frozen = try person.freeze()
@@ -9,12 +9,11 @@ import StoreValues
 /// let live = frozen.thaw(in: store)
 /// ```
 ///
-/// Holds its version in the file while it lives, as does what is reached through it: space of what is replaced meanwhile
-/// is not used again. For a value that pins nothing take `snapshot()`. What cannot be read (the disk failed) reads as zero;
-/// `value(named:)` throws it.
+/// While it or an object reached through it lives, its version is held in the file: space that newer commits free is not used
+/// again. For a value that holds no version use `snapshot()`. A failed read (of the disk) gives zero; `value(named:)` throws it.
 @dynamicMemberLookup
 public struct Frozen<T: Model>: Sendable, Identifiable {
-  /// Names the object in any context.
+  /// Identifies the object in any context.
   public let id: ObjectID
   private let read: SharedVersion
 
@@ -26,13 +25,13 @@ public struct Frozen<T: Model>: Sendable, Identifiable {
   /// The version that is read.
   public var version: Version { read.version }
 
-  /// Names the object in any context.
+  /// Identifies the object in any context.
   public var reference: ObjectReference<T> { ObjectReference(id: id, read.identity) }
 
-  /// The live object in a store's version; nil when it is not there.
+  /// The live object in a store's version; nil if it does not exist there.
   public func thaw(in store: Store) -> T? { store.resolve(reference) }
 
-  /// A scalar or link by its name: `.unknownProperty`, or what the engine said.
+  /// A scalar or link by its name: `.unknownProperty`, or the engine's error.
   public func value(named name: String) throws(StoreError) -> Value {
     guard let table = read.catalog[id.type], let column = table[name], column.schema.isScalar else {
       throw .unknownProperty(name, of: id.type)
@@ -47,7 +46,7 @@ public struct Frozen<T: Model>: Sendable, Identifiable {
     return (try? CopiedValue(column.schema, table.column(column.id), id.key, in: read)) ?? .scalar(.null)
   }
 
-  /// For computed properties: they are asked of an unmanaged object with the scalars of this one.
+  /// An unmanaged object with the scalars of this one, on which computed properties are evaluated.
   private var unmanagedCopy: T {
     let object = T(_$blank: ())
     for (ordinal, property) in T._$schema.properties.enumerated() where property.isScalar && !property.isRelationship {
@@ -63,7 +62,7 @@ extension Frozen: Hashable {
 }
 
 extension Frozen {
-  /// A property's value in this version; a computed one is asked of a copy with the object's scalars.
+  /// A property's value in this version. Computed properties are evaluated on a copy with the object's scalars.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
     guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
     return V(persisted: value.scalar) ?? V._$zero
@@ -75,7 +74,7 @@ extension Frozen {
     return V(persisted: value.scalar)
   }
 
-  /// The object that was linked, frozen in the same version; of an inverse to one the first that pointed here.
+  /// The target of a link, frozen in the same version; for a to-one inverse the first object that links here.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> Frozen<M>? {
     if let ordinal = T.ordinal(of: path), T._$schema.properties[ordinal].isInverse {
       let owners: [Frozen<M>] = sources(ordinal)
@@ -94,7 +93,7 @@ extension Frozen {
     copied(path)?.elements.compactMap { frozen($0) } ?? []
   }
 
-  /// The objects that pointed here, frozen in the same version.
+  /// The objects that link here, frozen in the same version.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LinkingObjects<M>>) -> [Frozen<M>] {
     T.ordinal(of: path).map { sources($0) } ?? []
   }
@@ -139,10 +138,10 @@ extension Frozen {
 }
 
 extension Model {
-  /// The object as it is in the store's version, for any thread.
+  /// The object as it is in the store's version, usable on any thread.
   ///
-  /// `.notManaged` for an unmanaged object, `.objectDeleted`, and `.alreadyInWrite` in a write: what is not committed is no
-  /// version yet.
+  /// `.notManaged` for an unmanaged object, `.objectDeleted`, and `.alreadyInWrite` in a write, because uncommitted changes belong
+  /// to no version yet.
   public func freeze() throws(StoreError) -> Frozen<Self> {
     guard let context else {
       throw StoreError(

@@ -1,8 +1,8 @@
-/// The names with which encoded objects refer to each other. No property can be called so.
+/// The keys with which encoded objects refer to each other. No property can have such a name.
 enum GraphName {
-  /// The number of an object in its document, where others refer to it.
+  /// The number of an object in its document, if others refer to it.
   static let id = "$id"
-  /// Instead of an object: the number of one in the document, or the `objectIdentifier` of one that was left out.
+  /// In place of an object: the number of an object in the document, or the `objectIdentifier` of one that was left out.
   static let reference = "$ref"
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import StoreValues
 
 extension JSONNode {
-  /// As `Store.create(_:value:)` takes it.
+  /// The value in the form that `Store.create(_:value:)` accepts.
   var untyped: Any? {
     switch self {
     case .null: nil
@@ -15,7 +15,7 @@ extension JSONNode {
     }
   }
 
-  /// Throws `.typeMismatch` for what is no JSON.
+  /// Throws `.typeMismatch` if the data is not JSON.
   init(_ data: Data) throws(StoreError) {
     do {
       self = try JSONDecoder().decode(JSONNode.self, from: data)
@@ -26,7 +26,7 @@ extension JSONNode {
 }
 
 extension JSONNode {
-  /// A mixed value as JSON: what JSON has no form for becomes text, data base64, a link null.
+  /// A mixed value as JSON: types without a JSON form become text, data becomes base64, a link null.
   init(_ value: Value) {
     switch value {
     case .null, .link, .object: self = .null

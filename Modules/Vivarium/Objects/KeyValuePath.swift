@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// Names to be followed from an object: properties, and aggregates of collections.
+/// A path of names to follow from an object: properties, and aggregates of collections.
 struct KeyValuePath {
   private let text: String
   private let names: [String]
@@ -54,7 +54,7 @@ struct KeyValuePath {
     }
   }
 
-  /// An Int while all are integers, a decimal while all are decimals, else a Double.
+  /// The sum: an Int if all values are integers, a decimal if all are decimals, otherwise a Double.
   private func sum(_ values: [Value]) throws(StoreError) -> Any {
     if let decimals = decimals(values) { return decimals.reduce(0, +) }
     var total: Int64 = 0
@@ -67,14 +67,14 @@ struct KeyValuePath {
     return Int(total)
   }
 
-  /// nil of nothing.
+  /// nil if there are no values.
   private func average(_ values: [Value]) throws(StoreError) -> Any? {
     if values.isEmpty { return nil }
     if let decimals = decimals(values) { return decimals.reduce(0, +) / Decimal128(values.count) }
     return try numbers(values).reduce(0, +) / Double(values.count)
   }
 
-  /// nil where there are none, or others among them.
+  /// The values as decimals; nil if there are none, or if any value has another type.
   private func decimals(_ values: [Value]) -> [Decimal128]? {
     let decimals = values.compactMap { if case .decimal(let number) = $0 { number } else { nil } }
     return values.isEmpty || decimals.count < values.count ? nil : decimals
@@ -100,7 +100,7 @@ struct KeyValuePath {
 }
 
 extension Value {
-  /// The Swift value in the box; nil for null.
+  /// The value as a plain Swift value; nil for null.
   var plain: Any? {
     switch self {
     case .null: nil

@@ -3,27 +3,27 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// An unmanaged object, with the objects it links to, from what `encode(to:)` wrote or anything of that shape. Names that
-  /// the model does not have are ignored, properties that are not named have their defaults.
+  /// Decodes an unmanaged object, with the objects it links to, from the output of `encode(to:)` or anything of that shape. Names
+  /// that the model does not have are ignored; missing properties have their defaults.
   ///
   /// ```swift
   /// let person = try JSONDecoder().decode(Person.self, from: json)
   /// try store.write { try store.add(person, update: .modified) }
   /// ```
   ///
-  /// A reference to an object that was left out (`{"$ref": "Dog-17"}`) cannot be followed without a store and throws:
-  /// `Store.create(_:json:)` can.
+  /// A reference to an object that was left out (`{"$ref": "Dog-17"}`) can only be resolved in a store, so it throws;
+  /// `Store.create(_:json:)` resolves it.
   public init(from decoder: any Decoder) throws {
     self.init(_$blank: ())
     try DecodedGraph().fill(self, try decoder.container(keyedBy: PropertyName.self))
   }
 }
 
-/// The objects of one document as they are made.
+/// The objects decoded from one document so far.
 private final class DecodedGraph {
   private var objects: [Int: any Model] = [:]
   private var depth = 0
-  /// JSON can nest deeper than a stack.
+  /// The limit on nesting, which could otherwise overflow the stack.
   private static let depthMax = 110
 
   func fill<T: Model>(_ object: T, _ container: KeyedDecodingContainer<PropertyName>) throws {
@@ -114,7 +114,7 @@ extension SingleValueDecodingContainer {
     case .double: .double(try decode(Double.self))
     case .string: .string(try decode(String.self))
     case .data: .data(try decode(Data.self))
-    // The text of a `Timestamp` property is no date to most strategies of a decoder.
+    // Most date strategies of a decoder do not accept the text of a `Timestamp` property.
     case .date: .date(try (try? decode(Date.self)).map { Timestamp($0) } ?? decode(Timestamp.self))
     case .uuid: .uuid(try decode(UUID.self))
     case .objectId: .objectId(try decode(ObjectId.self))

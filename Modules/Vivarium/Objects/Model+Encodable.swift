@@ -3,20 +3,19 @@ import StorageInterface
 import StoreValues
 
 extension Model {
-  /// Encodes the object with what it links to, eight links deep: see `encodable(depth:)`.
+  /// Encodes the object with the objects it links to, up to eight links away: see `encodable(depth:)`.
   public func encode(to encoder: any Encoder) throws { try encodable().encode(to: encoder) }
 
-  /// The object as something that can be encoded, with the objects it links to up to so many links away. Inverses are
-  /// left out.
+  /// The object as an encodable value, with the objects it links to, up to `depth` links away. Inverses are left out.
   ///
   /// ```swift
   /// let json = try JSONEncoder().encode(person.encodable(depth: 2))
   /// ```
   ///
-  /// An object that is met more than once is encoded once, with a number `"$id"`, and referred to as `{"$ref": 1}`: cycles
-  /// end. What lies deeper is `{"$ref": "Dog-17"}`, its `objectIdentifier`, which `Store.create(_:json:)` finds in the
-  /// store. Encoding an object that was deleted throws `.objectDeleted`. The depth is 100 at most: encoders nest as the
-  /// document does, and a stack has an end.
+  /// An object that is reached more than once is encoded once, with a number `"$id"`, and otherwise referred to as `{"$ref": 1}`,
+  /// so cycles end. A deeper object becomes `{"$ref": "Dog-17"}`, its `objectIdentifier`, which `Store.create(_:json:)` finds in
+  /// the store. Encoding a deleted object throws `.objectDeleted`. The depth is at most 100, because encoders nest as deep as the
+  /// document and the stack is limited.
   public func encodable(depth: Int = 8) -> some Encodable { EncodableGraph(root: self, depth: min(max(depth, 0), 100)) }
 }
 
@@ -45,7 +44,7 @@ private struct EncodableGraph<Root: Model>: Encodable {
   }
 }
 
-/// An object, managed or not, as a key.
+/// Identifies an object, managed or not.
 private enum GraphObject: Hashable {
   case managed(ObjectID)
   case unmanaged(ObjectIdentifier)
@@ -56,14 +55,14 @@ private enum GraphObject: Hashable {
   }
 }
 
-/// Encodes an object and those behind it, each once.
+/// Encodes an object and the objects reached from it, each once.
 private final class GraphWalk {
-  /// Objects that are referred to more than once.
+  /// Objects that are reached more than once.
   private var shared: Set<GraphObject> = []
   private var numbers: [GraphObject: Int] = [:]
   private var encoded: Set<GraphObject> = []
 
-  /// Finds the shared objects within the depth. A list of work, not recursion.
+  /// Finds the shared objects within the depth. Uses a worklist instead of recursion.
   func count(_ root: any Model, depth: Int) throws {
     var reached: [GraphObject: Int] = [identity(of: root): depth]
     var work: [(object: any Model, depth: Int)] = [(root, depth)]
@@ -160,7 +159,7 @@ private final class GraphWalk {
     }
   }
 
-  /// The object itself where it is met first, and within the depth; else a reference.
+  /// Encodes the object itself if it is reached for the first time and within the depth; otherwise a reference.
   private func refer<T: Model>(
     to target: T, in container: inout KeyedEncodingContainer<PropertyName>, depth: Int
   ) throws {
@@ -177,13 +176,13 @@ private final class GraphWalk {
 }
 
 extension SingleValueEncodingContainer {
-  /// A `Timestamp` as its text, which is exact; a `Date`, and all else, as its type is encoded.
+  /// Encodes a `Timestamp` as its text, which is exact; a `Date` and every other scalar as its type is encoded.
   fileprivate mutating func encode(scalar: any Scalar) throws {
     if let time = scalar as? Timestamp { return try encode(time) }
     try encode(scalar.persistedValue)
   }
 
-  /// A boxed scalar as the Swift type it came from, so that an encoder's strategies for dates and data hold.
+  /// Encodes a scalar as the Swift type it came from, so that the encoder's strategies for dates and data apply.
   fileprivate mutating func encode(_ value: Value) throws {
     switch value {
     case .null: try encodeNil()

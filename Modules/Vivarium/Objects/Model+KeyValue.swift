@@ -1,10 +1,10 @@
 import StorageInterface
 import StoreValues
 
-// Key-value coding: properties by name, as Swift values.
+// Key-value coding: access to properties by name, as Swift values.
 
 extension Model {
-  /// A property by its name: a Swift value of the property's type, an object, a live collection; nil is null.
+  /// A property by its name: a Swift value of the property's type, an object, or a live collection; nil for null.
   ///
   /// `.unknownProperty`, `.objectDeleted`.
   public func value(forKey name: String) throws(StoreError) -> Any? {
@@ -13,11 +13,11 @@ extension Model {
     return Value.unwrapped(self[keyPath: Self._$keyPaths[ordinal]])
   }
 
-  /// Sets a property by its name. Takes a value of the property's type, and what can be made one without loss: numbers of
-  /// another kind, text for UUIDs, dates and data, dictionaries for objects, arrays for lists.
+  /// Sets a property by its name. Accepts a value of the property's type, and values that convert to it without loss: other kinds
+  /// of numbers, text for UUIDs, dates and data, dictionaries for objects, arrays for lists.
   ///
-  /// `.unknownProperty`, `.typeMismatch`, `.missingValue` for a null where there can be none; on an object in a store also
-  /// `.notInWrite`, `.objectDeleted`, `.primaryKeyIsFixed`, `.uniqueViolation`.
+  /// `.unknownProperty`, `.typeMismatch`, `.missingValue` for a null that the property does not allow; for an object in a store
+  /// also `.notInWrite`, `.objectDeleted`, `.primaryKeyIsFixed`, `.uniqueViolation`.
   public func setValue(_ value: Any?, forKey name: String) throws(StoreError) {
     let ordinal = try Self.ordinal(forKey: name)
     guard let context else { return try setUnmanaged(value, ordinal) }
@@ -30,14 +30,14 @@ extension Model {
     try context.store.assign(value, to: ordinal, of: _$key, context, .error, write)
   }
 
-  /// A value at the end of a path of names: `"best.name"`, `"dogs.name"` (an array), `"dogs.@count"`, `"dogs.@sum.age"`;
-  /// also `@avg`, `@min` and `@max`. nil where a link on the way is null. Nulls count as nothing but in `@count`, and NaN is neither
-  /// least nor greatest; over nothing `@count` and `@sum` are 0, the others nil.
+  /// The value at the end of a path of names: `"best.name"`, `"dogs.name"` (an array), `"dogs.@count"`, `"dogs.@sum.age"`; also
+  /// `@avg`, `@min` and `@max`. nil if a link on the way is null. Aggregates except `@count` ignore nulls, and `@min` and `@max`
+  /// ignore NaN. Without values `@count` and `@sum` are 0, the others nil.
   public func value(forKeyPath path: String) throws(StoreError) -> Any? {
     try KeyValuePath(path).value(from: self)
   }
 
-  /// Sets the property at the end of a path of names over to-one links. Nothing where a link on the way is null.
+  /// Sets the property at the end of a path of names over to-one links. Does nothing if a link on the way is null.
   public func setValue(_ value: Any?, forKeyPath path: String) throws(StoreError) {
     try KeyValuePath(path).set(value, from: self)
   }
@@ -68,7 +68,7 @@ extension Model {
   }
 }
 
-/// A collection whose elements key-value paths can go through.
+/// A collection whose elements key-value paths can traverse.
 protocol KeyValueCollection {
   var untypedElements: [Any?] { get }
 }
@@ -86,19 +86,19 @@ extension LiveList: KeyValueCollection where Element: PersistableElement {
 }
 
 extension Sequence where Element: Model {
-  /// A property of every object: of results, lists, inverses and arrays.
+  /// The values of a property of every object; for results, lists, inverses and arrays.
   public func value(forKey name: String) throws(StoreError) -> [Any?] {
     var values: [Any?] = []
     for object in self { values.append(try object.value(forKey: name)) }
     return values
   }
 
-  /// A path from every object, or an aggregate of all: `"@sum.age"`.
+  /// The values at the end of a path from every object, or an aggregate of all: `"@sum.age"`.
   public func value(forKeyPath path: String) throws(StoreError) -> Any? {
     try KeyValuePath(path).value(from: map { $0 as Any? })
   }
 
-  /// Sets a property of every object; of results as they are when the call begins.
+  /// Sets a property of every object; of results, the objects at the start of the call.
   public func setValue(_ value: Any?, forKey name: String) throws(StoreError) {
     for object in Array(self) { try object.setValue(value, forKey: name) }
   }

@@ -1,18 +1,18 @@
 import StorageInterface
 import StoreValues
 
-/// A copy of an object's values at one moment: a plain value, sendable, that keeps no store open and no version pinned.
+/// A copy of an object's values at one moment: a plain sendable value that keeps no store open and no version held.
 ///
 /// ```swift
 /// let snapshot = person.snapshot()
 /// await other.show(snapshot.name, age: snapshot.age, dogs: snapshot.dogs.count)
 /// ```
 ///
-/// Links and collections of objects are copied as `ObjectReference`s. Computed properties work where they follow from
-/// scalars. Equal when every copied value is, bit for bit, and the object is the same.
+/// Links and collections of objects are copied as `ObjectReference`s. Computed properties work if they depend on scalars only. Two
+/// snapshots are equal if they are of the same object and all copied values are equal bit for bit.
 @dynamicMemberLookup
 public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
-  /// Whose values these are. The key is 0 for an unmanaged object.
+  /// The object that was copied. The key is 0 for an unmanaged object.
   public let id: ObjectID
   private let store: StoreIdentity?
   /// By ordinal.
@@ -35,7 +35,7 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
     }
   }
 
-  /// Names the object in any context.
+  /// Identifies the object in any context.
   public var reference: ObjectReference<T> { ObjectReference(id: id, store) }
 
   /// A scalar or link by name; nil for other names.
@@ -44,12 +44,12 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
     return values[ordinal].scalar
   }
 
-  /// A new unmanaged object with the copied scalars and collections of scalars. Links are not taken over.
+  /// A new unmanaged object with the copied scalars and collections of scalars. Links are not copied.
   public func unmanagedCopy() -> T {
     let object = T(_$blank: ())
     for (ordinal, property) in T._$schema.properties.enumerated() where property.isStored && !property.isRelationship {
       switch values[ordinal] {
-      case .scalar(let value): try? object.setUnmanaged(value, ordinal)  // of another type: the default stays
+      case .scalar(let value): try? object.setUnmanaged(value, ordinal)  // on a type mismatch the default remains
       case .list(let elements): try? object.setUnmanaged(elements.map { $0 as Any? }, ordinal)
       case .map(let map):
         let values = Dictionary(map.entries.map { ($0.key, $0.value as Any?) }) { $1 }
@@ -63,7 +63,7 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
 }
 
 extension ObjectSnapshot {
-  /// A copied value; a computed property is asked of a copy with the object's scalars.
+  /// A copied value. Computed properties are evaluated on a copy with the object's scalars.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
     guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
     return V(persisted: value.scalar) ?? V._$zero
@@ -75,7 +75,7 @@ extension ObjectSnapshot {
     return V(persisted: value.scalar)
   }
 
-  /// Names the object that was linked.
+  /// A reference to the target of a link.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, M?>) -> ObjectReference<M>? {
     copied(path).flatMap { ObjectReference(link: $0.scalar, store) }
   }
@@ -85,7 +85,7 @@ extension ObjectSnapshot {
     copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
   }
 
-  /// Names a list's objects, in their order.
+  /// References to a list's objects, in their order.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveList<M>>) -> [ObjectReference<M>] {
     copied(path)?.elements.compactMap { ObjectReference(link: $0, store) } ?? []
   }
@@ -97,7 +97,7 @@ extension ObjectSnapshot {
     Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
   }
 
-  /// Names a set's objects.
+  /// References to a set's objects.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveSet<M>>) -> Set<ObjectReference<M>> {
     Set(copied(path)?.elements.compactMap { ObjectReference(link: $0, store) } ?? [])
   }
@@ -107,7 +107,7 @@ extension ObjectSnapshot {
     Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
   }
 
-  /// Names a map's objects, by their keys.
+  /// References to a map's objects, by their keys.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: ObjectReference<M>] {
     let entries = copied(path)?.entries ?? []
     return Dictionary(entries.compactMap { entry in ObjectReference(link: entry.value, store).map { (entry.key, $0) } }) { $1 }
@@ -115,6 +115,6 @@ extension ObjectSnapshot {
 }
 
 extension Model {
-  /// The object's values as they are now, copied: sendable, and nothing is pinned. Of an object that was deleted, zeroes.
+  /// A copy of the object's present values: sendable, and holds no version. For a deleted object, zeroes.
   public func snapshot() -> ObjectSnapshot<Self> { ObjectSnapshot(self) }
 }

@@ -2,17 +2,17 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-/// One version that several threads read: a transaction allows one thread at a time, so each call has it to itself.
+/// A version that several threads read. A transaction allows one thread at a time, so calls are serialized by a lock.
 final class SharedVersion: ReadTransaction {
   let version: Version
   let catalog: Catalog
-  /// Whose version it is.
+  /// The store of the version.
   let identity: StoreIdentity
   private let base: any ReadTransaction
-  /// Recursive: what a call lends to a closure may be followed by another call in the closure.
+  /// Recursive, because the closure that a call runs may make another call.
   private let lock = NSRecursiveLock()
 
-  /// From now on nobody else reads `base` but through this.
+  /// From now on `base` must only be read through this object.
   init(_ base: any ReadTransaction, of identity: StoreIdentity) {
     self.identity = identity
     version = base.version
@@ -26,7 +26,7 @@ final class SharedVersion: ReadTransaction {
     return try body(base)
   }
 
-  /// None: what they lend would be read outside of the lock.
+  /// None: the memory that they lend would be read outside the lock.
   var powers: StoragePowers { StoragePowers() }
 
   func count(_ table: TableID) throws(StorageError) -> Int {
@@ -105,10 +105,10 @@ final class SharedVersion: ReadTransaction {
 }
 
 extension Store {
-  /// The version that is read, for any thread and for longer than the store lives.
+  /// The version that the store reads, for any thread, and usable after the store is gone.
   ///
-  /// A transaction of its own. A version that is not the newest any more cannot be opened again: then the store shares the
-  /// one it has, and reads through the same lock until it moves on.
+  /// Has a transaction of its own. A version that is no longer the newest cannot be opened again: then the store shares its own
+  /// transaction, and reads it through the same lock until it moves on.
   func sharedSnapshot() -> SharedVersion {
     if let known = reader.sharedVersion, known.version == snapshot.version { return known }
     let own = try? shared.engine.beginRead()

@@ -2,7 +2,7 @@ import Foundation
 import StorageInterface
 import StoreValues
 
-// What comes from dictionaries, JSON and key-value coding is `Any?`; here it becomes a value of a property or is refused.
+// Conversion of untyped (`Any?`) values from dictionaries, JSON and key-value coding to values of a property, or their rejection.
 
 extension StoreError {
   static func typeMismatch(_ given: Any?, _ property: PropertySchema) -> StoreError {
@@ -13,22 +13,22 @@ extension StoreError {
 }
 
 extension Value {
-  /// `nil`, `NSNull` and `Value.null`, also inside of optionals.
+  /// Whether the value is `nil`, `NSNull` or `Value.null`, also inside optionals.
   static func isNull(_ given: Any?) -> Bool {
     guard let given = unwrapped(given) else { return true }
     if let value = given as? Value { return value.isNull }
     return given is NSNull
   }
 
-  /// What an `Any` holds below any number of optionals.
+  /// The value of an `Any` inside any number of optionals.
   static func unwrapped(_ given: Any?) -> Any? {
-    // Not `given` itself is asked: every `Any?` is an optional.
+    // Tests the unwrapped value, because every `Any?` is itself an optional.
     guard let value = given else { return nil }
     guard let optional = value as? any AnyOptional else { return value }
     return unwrapped(optional.wrappedAny)
   }
 
-  /// Whether dictionaries and arrays lie deeper inside each other than that. A list of work, not recursion.
+  /// Whether dictionaries and arrays are nested deeper than `depthMax`. Uses a worklist instead of recursion.
   static func nests(_ given: Any?, deeperThan depthMax: Int) -> Bool {
     var work: [(value: Any?, depth: Int)] = [(given, 0)]
     while let (value, depth) = work.popLast() {
@@ -45,8 +45,8 @@ extension Value {
     return false
   }
 
-  /// An untyped value for a message: cut, because data may be as long as it likes, and not walked into where it nests deeper
-  /// than a stack.
+  /// An untyped value as text for a message: truncated, because it may have any length; a placeholder if it is nested deeply,
+  /// because printing it could overflow the stack.
   static func shown(_ given: Any?) -> String {
     guard let given = unwrapped(given) else { return "nil" }
     if nests(given, deeperThan: 8) { return "something that nests deep" }
@@ -54,7 +54,7 @@ extension Value {
     return text.utf8.count > 200 ? "\(text.prefix(100))…" : text
   }
 
-  /// An untyped value as one of a property. `.missingValue` for a null where there can be none, `.typeMismatch`.
+  /// Converts an untyped value to a property's type. `.missingValue` for a null that the property does not allow, `.typeMismatch`.
   init(_ given: Any?, for property: PropertySchema, of type: String) throws(StoreError) {
     guard let wanted = property.valueType else { throw .typeMismatch(given, property) }
     if Value.isNull(given) {
@@ -70,8 +70,8 @@ extension Value {
     self = value
   }
 
-  /// Numbers become the property's kind of number where nothing is lost; text becomes a UUID, a date (ISO 8601) or data
-  /// (base64); a number becomes a date as `JSONEncoder` writes it, in seconds since the reference date.
+  /// Converts numbers to the property's numeric type if nothing is lost; text to a UUID, a date (ISO 8601) or data (base64); a
+  /// number to a date as `JSONEncoder` writes it, in seconds since the reference date.
   static func converted(_ given: Any?, to type: ValueType, depth: Int = 0) -> Value? {
     guard let given = unwrapped(given), !(given is NSNull) else { return .null }
     if type == .mixed {
@@ -106,7 +106,7 @@ extension Value {
     return entries.count == dictionary.count ? .map(ValueMap(entries)) : nil
   }
 
-  /// Foundation's booleans are numbers of one byte; 0 and 1 are taken for them where a Bool is wanted, as Realm does.
+  /// Foundation's booleans are one-byte numbers. For a Bool, 0 and 1 are also accepted, as in Realm.
   private init(_ number: NSNumber, as type: ValueType) {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c") where type == .bool, UInt8(ascii: "B"): self = .bool(number.boolValue)
@@ -117,7 +117,7 @@ extension Value {
   }
 }
 
-/// Lets code that has an `Any` look into an optional.
+/// Gives code that has an `Any` access to the value in an optional.
 protocol AnyOptional {
   var wrappedAny: Any? { get }
 }
