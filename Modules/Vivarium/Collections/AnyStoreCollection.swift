@@ -1,5 +1,5 @@
-/// What results, lists, sets, inverses, and the entries of a map have in common: positions that count from 0, and observers. The
-/// library's collections conform; `AnyStoreCollection` is any of them.
+/// A collection with positions from 0 that can be observed: results, lists, sets, inverses, and the entries of a map. The library's
+/// collections conform; `AnyStoreCollection` wraps any of them.
 public protocol StoreCollection<Element>: RandomAccessCollection, StoreObservable
 where Index == Int, ObservationChange == CollectionChange<Self> {}
 
@@ -12,14 +12,13 @@ extension FilteredResults: StoreCollection {}
 extension ProjectedResults: StoreCollection {}
 extension ValueResults: StoreCollection {}
 
-/// Results of any kind, a list, a set, an inverse or a map, whichever it is: for what shows a collection and need not know where it
-/// comes from.
+/// Any kind of results, list, set, inverse or map: for code that shows a collection and need not know its source.
 ///
 /// ```swift
 /// let shown: [AnyStoreCollection<Dog>] = [AnyStoreCollection(store.objects(Dog.self)), AnyStoreCollection(jane.dogs)]
 /// ```
 ///
-/// As live as what it was made of, and in the same context; reading and observing cost what they cost there.
+/// As live as the wrapped collection, and in the same context; reading and observing cost the same.
 public struct AnyStoreCollection<Element>: StoreCollection {
   private let base: any StoreCollection<Element>
 
@@ -28,10 +27,10 @@ public struct AnyStoreCollection<Element>: StoreCollection {
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { base.count }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// 0, because a walk may leave out elements, and code that reserves space by this number traps if there are fewer.
   public var underestimatedCount: Int { 0 }
 
-  /// A position outside is what it is for the collection that this was made of.
+  /// A position out of bounds has the same effect as for the wrapped collection.
   public subscript(position: Int) -> Element { base[position] }
 
   public func makeIterator() -> AnyIterator<Element> { AnyStoreCollection.iterator(of: base) }
@@ -55,13 +54,13 @@ public struct AnyStoreCollection<Element>: StoreCollection {
 }
 
 extension AnyStoreCollection {
-  /// The entries of a map, in the order of the keys: changes are reported by position. O(1).
+  /// Wraps the entries of a map, in key order; changes are reported by position. O(1).
   public init<Value: PersistableElement>(_ map: LiveMap<Value>) where Element == (key: String, value: Value) {
     base = MapEntries(map: map)
   }
 }
 
-/// A map as what stands at positions.
+/// A map as a collection with positions.
 private struct MapEntries<Value: PersistableElement>: StoreCollection {
   let map: LiveMap<Value>
 

@@ -1,57 +1,57 @@
 import StorageInterface
 import StoreValues
 
-// Numbers of collections of values. The least and the greatest are Swift's own `min()` and `max()`.
+// Aggregates of collections of values. For the least and the greatest value, use Swift's own `min()` and `max()`.
 
 extension LiveList where Element: Scalar & Numeric {
-  /// The sum of the elements, 0 over nothing. `.overflow` when it leaves their type: nothing wraps. O(n).
+  /// The sum of the elements; 0 if there are none. `.overflow` if it does not fit their type: it never wraps. O(n).
   public func sum() throws(StoreError) -> Element { try ElementTotal(self).sum() }
 
-  /// The mean of the elements; nil over nothing.
+  /// The mean of the elements; nil if there are none.
   public func average() -> Double? { ElementTotal(self).average }
 }
 
 extension LiveList where Element == Decimal128 {
-  /// The sum of the elements, added exactly and rounded to 34 digits once; 0 over nothing. O(n).
+  /// The sum of the elements, added exactly and rounded to 34 digits once; 0 if there are none. O(n).
   public func sum() -> Decimal128 { DecimalTotal(self).sum.value }
 
-  /// The mean of the elements; nil over nothing.
+  /// The mean of the elements; nil if there are none.
   public func average() -> Decimal128? { DecimalTotal(self).average }
 }
 
 extension LiveSet where Element: Scalar & Numeric {
-  /// The sum of the members, 0 over nothing. `.overflow` when it leaves their type: nothing wraps. O(n).
+  /// The sum of the members; 0 if there are none. `.overflow` if it does not fit their type: it never wraps. O(n).
   public func sum() throws(StoreError) -> Element { try ElementTotal(self).sum() }
 
-  /// The mean of the members; nil over nothing.
+  /// The mean of the members; nil if there are none.
   public func average() -> Double? { ElementTotal(self).average }
 }
 
 extension LiveSet where Element == Decimal128 {
-  /// The sum of the members, added exactly and rounded to 34 digits once; 0 over nothing. O(n).
+  /// The sum of the members, added exactly and rounded to 34 digits once; 0 if there are none. O(n).
   public func sum() -> Decimal128 { DecimalTotal(self).sum.value }
 
-  /// The mean of the members; nil over nothing.
+  /// The mean of the members; nil if there are none.
   public func average() -> Decimal128? { DecimalTotal(self).average }
 }
 
 extension LiveMap where Value: Scalar & Numeric {
-  /// The sum of the values, 0 over nothing. `.overflow` when it leaves their type: nothing wraps. O(n).
+  /// The sum of the values; 0 if there are none. `.overflow` if it does not fit their type: it never wraps. O(n).
   public func sum() throws(StoreError) -> Value { try ElementTotal(lazy.map(\.value)).sum() }
 
-  /// The mean of the values; nil over nothing.
+  /// The mean of the values; nil if there are none.
   public func average() -> Double? { ElementTotal(lazy.map(\.value)).average }
 }
 
 extension LiveMap where Value == Decimal128 {
-  /// The sum of the values, added exactly and rounded to 34 digits once; 0 over nothing. O(n).
+  /// The sum of the values, added exactly and rounded to 34 digits once; 0 if there are none. O(n).
   public func sum() -> Decimal128 { DecimalTotal(lazy.map(\.value)).sum.value }
 
-  /// The mean of the values; nil over nothing.
+  /// The mean of the values; nil if there are none.
   public func average() -> Decimal128? { DecimalTotal(lazy.map(\.value)).average }
 }
 
-/// The sum of numbers: integers wide enough for all there can be, reals as results add them up.
+/// A sum of numbers: integers are wide enough for any number of elements, reals are added as in results.
 private struct ElementTotal<V: Scalar & Numeric> {
   private var integers: Int128 = 0
   private var reals = RealSum()

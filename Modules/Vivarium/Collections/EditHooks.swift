@@ -1,4 +1,4 @@
-/// Who wants to know of edits of one collection in memory: observers of the unmanaged objects whose property it is.
+/// The observers of edits of one unmanaged collection: they observe the unmanaged objects that have it as a property.
 final class EditHooks {
   private struct Member { weak var observer: (any PropertyWatcher)? }
 
@@ -15,9 +15,9 @@ final class EditHooks {
   func didEdit() { for member in members { member.observer?.check() } }
 }
 
-/// The memory of a collection that is in no store.
+/// The storage of an unmanaged collection.
 protocol EditedBox: AnyObject {
-  /// Who wants to know of its edits; nil while nobody ever did.
+  /// The observers of its edits; nil until first requested.
   var hooks: EditHooks? { get set }
 }
 
@@ -30,9 +30,9 @@ extension EditedBox {
   }
 }
 
-/// A collection that may be in memory, where its edits can be followed.
+/// A collection whose edits can be followed while it is unmanaged.
 protocol HookedCollection {
-  /// nil for one in a store.
+  /// nil for a collection in a store.
   var hooks: EditHooks? { get }
 }
 

@@ -2,24 +2,25 @@ import QueryModel
 import StorageInterface
 import StoreValues
 
-/// The objects whose relationship points to this one: the other end of a to-one link or a list. Live, computed
-/// from the links, in the order of insertion; an object whose list holds this one twice comes twice.
+/// The objects with a relationship to this one: the inverse of a to-one link or a list. Live, computed from the links, in insertion
+/// order; an object whose list has this one twice occurs twice.
 ///
-/// A position outside is as with `Results`; of an unmanaged object's, which has none, it traps like an empty Array's.
+/// A position out of bounds is handled as in `Results`. For an unmanaged object, which has no positions, it traps as in an empty
+/// Array.
 public struct LinkingObjects<Element: Model>: RandomAccessCollection {
-  /// nil: an unmanaged object, which nothing links to.
+  /// nil for an unmanaged object, which no object links to.
   let state: ResultsState?
 
   init(_ state: ResultsState?) { self.state = state }
 
   public var startIndex: Int { 0 }
   public var endIndex: Int { state?.keys().count ?? 0 }
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// 0, because a walk may leave out elements, and code that reserves space by this number traps if there are fewer.
   public var underestimatedCount: Int { 0 }
 
-  /// The object at a position; outside as with `Results`. The first access evaluates the links, each further one is O(1).
+  /// The object at a position; out of bounds as in `Results`. The first access evaluates the links, each further one is O(1).
   public subscript(position: Int) -> Element {
-    // Without a state there is no valid position: a mistake of the program, as with an empty Array.
+    // Without a state there is no valid position: a programming error, as with an empty Array.
     guard let state else { return [Element]()[position] }
     return Results(state)[position]
   }
@@ -29,7 +30,7 @@ public struct LinkingObjects<Element: Model>: RandomAccessCollection {
     return AnyIterator(Results<Element>(state).makeIterator())
   }
 
-  /// The objects as they are now. O(n); empty for an unmanaged object.
+  /// The present objects. O(n); empty for an unmanaged object.
   public func toArray() -> [Element] { Array(self) }
 }
 
@@ -48,11 +49,11 @@ extension LinkingObjects: InverseProperty {
 }
 
 extension LinkingObjects: StoreObservable {
-  /// When the object that these point to is deleted, one last call deletes every row.
+  /// If the target object is deleted, one last call deletes every row.
   public var _$source: ObservationSource<CollectionChange<LinkingObjects<Element>>> {
     guard let state else { return ObservationSource(unmanaged: .unmanagedCollection) }
     let source: ObservationSource<CollectionChange<Self>> = state.source { (results: Results<Element>) in Self(results.state) }
-    // That the object is gone is looked for in the store's context alone.
+    // Only the store's context may check whether the target is deleted.
     return ObservationSource(state.store, check: source.check) { request, block in
       guard state.error == nil, let fault = state.targetFault else { return source.start(request, block) }
       let gone = ResultsState(state.description, of: Element.self, in: state.store, fault: fault)
@@ -70,7 +71,7 @@ extension LinkingObjects: StoreObservable {
 }
 
 extension ResultsState {
-  /// Of objects that point to one: that it is gone.
+  /// For an inverse: the error if its target is deleted.
   fileprivate var targetFault: StoreError? {
     guard case .sources(let target, let column) = source else { return nil }
     let catalog = store.reading.catalog

@@ -2,9 +2,10 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// Sets and maps of an object in a store are reached like its lists.
+/// Access to the sets and maps of an object in a store, like that to its lists.
 extension ListHandle {
-  /// An edit of a set or a map in a write; false where nothing changed. What is refused is the write's fault.
+  /// Edits a set or a map in a write; false if nothing changed. A rejected edit has no effect, and the write throws its
+  /// error when it ends.
   @discardableResult
   func change(_ body: (RecordedTransaction) throws(StorageError) -> Bool) -> Bool {
     attempt { write throws(StoreError) in
@@ -12,7 +13,7 @@ extension ListHandle {
     } ?? false
   }
 
-  /// The same with an element as the store keeps it; an unmanaged object is added.
+  /// Edits with an element in stored form; adds an unmanaged object.
   @discardableResult
   func change<T: PersistableElement>(
     with element: T, _ body: (Value, RecordedTransaction) throws(StorageError) -> Bool
@@ -22,7 +23,7 @@ extension ListHandle {
     } ?? false
   }
 
-  /// Reads something of the collection; nil when the object is gone or the reading fails.
+  /// Reads from the collection; nil if the object is deleted or the read fails.
   func read<R>(_ body: (any StorageReading) throws(StorageError) -> R) -> R? {
     do throws(StorageError) {
       return try contains(store.reading) ? try body(store.reading) : nil
@@ -32,13 +33,13 @@ extension ListHandle {
     }
   }
 
-  /// An element as it is stored, without adding anything: nil for an object that is in no store.
+  /// An element in stored form, without adding anything: nil for an unmanaged object.
   func stored<T: PersistableElement>(_ element: T) -> Value? {
     if let model = element as? any Model, !model.isManaged { return nil }
     return try? element._$elementValue(store)
   }
 
-  /// A value of a map as the element it is.
+  /// The value at a position of a map.
   func element<T: PersistableElement>(_ type: T.Type, at position: Int) -> T? {
     if position < 0 || position == .max { return nil }
     let found: [T] = elements(position..<position + 1)
@@ -60,7 +61,7 @@ extension ListHandle {
     StoreWalk(store, count: count, missing: nil) { entries(T.self, $0) }
   }
 
-  /// The entries of a map, in the order of their keys.
+  /// The entries of a map, in key order.
   func entries<T: PersistableElement>(_ type: T.Type, _ range: Range<Int> = 0..<Int.max) -> [(key: String, value: T)] {
     var result: [(key: String, value: T)] = []
     _ = read { (reading) throws(StorageError) in

@@ -2,7 +2,7 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// A list of an object in a store: whose, and which property.
+/// A list of an object in a store, identified by the object and the property.
 struct ListHandle {
   let store: Store
   let context: ModelContext
@@ -11,12 +11,12 @@ struct ListHandle {
 
   var column: ColumnID { context.properties[ordinal].column }
 
-  /// Whether the object that has the list is there.
+  /// Whether the object with the list exists.
   func contains(_ reading: any StorageReading) throws(StorageError) -> Bool {
     try reading.contains(context.table, ObjectKey(key))
   }
 
-  /// 0 when the object is gone.
+  /// The number of elements; 0 if the object is deleted.
   var count: Int {
     do throws(StorageError) {
       return try contains(store.reading) ? try store.reading.elementCount(column, ObjectKey(key)) : 0
@@ -52,7 +52,7 @@ struct ListHandle {
     return elements
   }
 
-  /// As many elements as it counts: who copies a collection ends the process where it turns out to be longer or shorter.
+  /// Exactly `count` elements: the standard library traps when a collection that it copies is longer or shorter than its count.
   func allElements<T: PersistableElement>() -> [T] {
     let count = count
     var all: [T] = elements(0..<count)
@@ -63,7 +63,7 @@ struct ListHandle {
     return all.count > count ? Array(all.prefix(count)) : all
   }
 
-  /// Reports that there is no element at a position: a mistake outside of the list; within, the file's.
+  /// Reports that there is no element at a position: outside the list a programming error, within it a corrupt file.
   func isMissing(_ position: Int) {
     let count = count
     guard position >= 0, position < count else { return store.misuse(.indexOutOfRange(position, count: count)) }
@@ -73,24 +73,25 @@ struct ListHandle {
         remedy: "Restore the store from a copy, or copy what can still be read into a new one."))
   }
 
-  /// Edits in a write, all or none. What is refused is the write's fault.
+  /// Applies edits in a write, all or none. If they are rejected, none has an effect, and the write throws the
+  /// error when it ends.
   func edit(_ edits: ElementEdit...) {
     attempt { write throws(StoreError) in try apply(edits, write) }
   }
 
-  /// The same with elements as the store keeps them; unmanaged objects are added, and with what is refused are unmanaged again.
+  /// The same with elements in stored form. Unmanaged objects are added; if the edit is rejected, they are unmanaged again.
   func edit<T: PersistableElement>(with elements: some Sequence<T>, _ edits: ([Value]) -> [ElementEdit]) {
     adding(elements) { (values, write) throws(StoreError) in try apply(edits(values), write) }
   }
 
-  /// Does something with elements as the store keeps them, or refuses it whole.
+  /// Runs `body` with elements in stored form, or rejects it as a whole.
   @discardableResult
   func adding<T: PersistableElement, R>(
     _ elements: some Sequence<T>, _ body: ([Value], RecordedTransaction) throws(StoreError) -> R
   ) -> R? {
     attempt { write throws(StoreError) in
       guard T.self is any Model.Type else { return try body(try stored(elements), write) }
-      // What a collection of an object that is gone was given must not stay as objects of nobody.
+      // Objects added to a collection of a deleted object must not remain without an owner.
       try context.check(key)
       return try store.addingAll { () throws(StoreError) in try body(try stored(elements), write) }
     }
@@ -102,7 +103,7 @@ struct ListHandle {
     return values
   }
 
-  /// Nil where it was refused.
+  /// nil if it was rejected.
   func attempt<R>(_ body: (RecordedTransaction) throws(StoreError) -> R) -> R? {
     do throws(StoreError) {
       guard let write = store.writing else { throw .notInWrite("Changing '\(name)'") }
@@ -114,12 +115,12 @@ struct ListHandle {
     }
   }
 
-  /// For people.
+  /// The property's name for messages.
   var name: String { "\(context.schema.name).\(context.properties[ordinal].schema.name)" }
 
   private func apply(_ edits: [ElementEdit], _ write: RecordedTransaction) throws(StoreError) {
     try change(write) { () throws(StorageError) in
-      // One edit is made whole or not at all by itself.
+      // A single edit is atomic by itself.
       if edits.count > 1 { try write.beginSavepoint() }
       do throws(StorageError) {
         for edit in edits { try write.edit(column, ObjectKey(key), edit) }
@@ -132,7 +133,7 @@ struct ListHandle {
     }
   }
 
-  /// Changes the collection and says so to whoever watches; returns whether it changed.
+  /// Changes the collection and notifies observers; returns whether it changed.
   @discardableResult
   func change(_ write: RecordedTransaction, _ body: () throws(StorageError) -> Bool) throws(StoreError) -> Bool {
     do throws(StorageError) {

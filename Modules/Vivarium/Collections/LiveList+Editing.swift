@@ -7,7 +7,7 @@ where Element: PersistableElement {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many elements there are now.
+  /// The present number of elements.
   public var count: Int {
     switch place {
     case .memory(let box): box.elements.count
@@ -15,10 +15,11 @@ where Element: PersistableElement {
     }
   }
 
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// 0, because a walk may leave out elements, and code that reserves space by this number traps if there are fewer.
   public var underestimatedCount: Int { 0 }
 
-  /// An element. A position outside is an error by `MisusePolicy` in a store: an object that is not there, or the type's zero.
+  /// The element at a position. In a store, reading a position out of bounds is handled as `MisusePolicy` says, and gives an object
+  /// that does not exist, or the type's zero.
   public subscript(position: Int) -> Element {
     get {
       switch place {
@@ -39,13 +40,13 @@ where Element: PersistableElement {
     }
   }
 
-  /// A part of the list. Setting one replaces the elements of the range by those given, however many they are.
+  /// The elements of a range. Setting it replaces them by any number of elements.
   public subscript(range: Range<Int>) -> Slice<LiveList<Element>> {
     get { Slice(base: self, bounds: range) }
     nonmutating set { replaceSubrange(range, with: Array(newValue)) }
   }
 
-  /// Walks the elements as they are when it is made. Of a list in a store they are read as they are walked, some at a time.
+  /// Walks the elements as they are when the iterator is made. In a store, reads them in portions during the walk.
   public func makeIterator() -> Iterator { Iterator(self) }
 
   /// See `makeIterator`.
@@ -63,15 +64,15 @@ where Element: PersistableElement {
     public mutating func next() -> Element? { walk.map { $0.next() } ?? memory.next() }
   }
 
-  /// Replaces the elements of a range. In a store this needs a write: a mistake, as a range outside is, is reported by
-  /// `MisusePolicy`.
+  /// Replaces the elements of a range. In a store this requires a write: without one, `MisusePolicy` applies. A range out of
+  /// bounds has no effect, and the write throws the error when it ends.
   public nonmutating func replaceSubrange<C: Collection>(
     _ range: Range<Int>, with elements: C
   ) where C.Element == Element {
     replaceSubrange(Optional(range), with: elements)
   }
 
-  /// nil: all of them.
+  /// nil: all elements.
   nonmutating func replaceSubrange<C: Collection>(_ range: Range<Int>?, with elements: C) where C.Element == Element {
     switch place {
     case .memory(let box): box.edit { $0.replaceSubrange(range ?? 0..<$0.count, with: elements) }
@@ -83,20 +84,20 @@ where Element: PersistableElement {
     }
   }
 
-  /// Adds an element at the end; an unmanaged object is added to the store first. In a store this needs a write.
+  /// Appends an element; an unmanaged object is first added to the store. In a store this requires a write.
   public nonmutating func append(_ element: Element) { insert(contentsOf: CollectionOfOne(element), at: nil) }
 
-  /// Adds elements at the end, as one edit. Unmanaged objects are added to the store first.
+  /// Appends elements, as one edit. Unmanaged objects are first added to the store.
   public nonmutating func append<S: Sequence>(contentsOf elements: S) where S.Element == Element {
     insert(contentsOf: Array(elements), at: nil)
   }
 
-  /// Puts an element before the one at `position`; at `count` it comes last.
+  /// Inserts an element before the one at `position`, or at the end if `position` is `count`.
   public nonmutating func insert(_ element: Element, at position: Int) {
     insert(contentsOf: CollectionOfOne(element), at: position)
   }
 
-  /// Puts elements before the one at `position`, as one edit; at `count` they come last.
+  /// Inserts elements before the one at `position`, as one edit, or at the end if `position` is `count`.
   public nonmutating func insert<C: Collection>(contentsOf elements: C, at position: Int) where C.Element == Element {
     insert(contentsOf: elements, at: Optional(position))
   }
@@ -112,12 +113,12 @@ where Element: PersistableElement {
     }
   }
 
-  /// Takes the element at a position out, and returns it; outside as with the subscript. An object itself stays in the store.
+  /// Removes the element at a position and returns it; out of bounds as with the subscript. An object itself stays in the store.
   @discardableResult
   public nonmutating func remove(at position: Int) -> Element {
     let element = self[position]
     if case .store(let handle) = place, position < 0 || position == .max {
-      // No range says this.
+      // No range can express this position.
       handle.attempt { _ throws(StoreError) in throw .indexOutOfRange(position, count: handle.count) }
     } else {
       removeSubrange(position..<position + 1)
@@ -125,26 +126,26 @@ where Element: PersistableElement {
     return element
   }
 
-  // The standard library's own of these end the process when the list is empty, which another process may make it.
+  // The standard library's versions of these trap if the list is empty, and another process may make it empty.
 
-  /// Takes the first element out; of an empty list in a store as with a position outside.
+  /// Removes the first element; an empty list in a store is handled like a position out of bounds.
   @discardableResult
   public nonmutating func removeFirst() -> Element { remove(at: 0) }
 
-  /// Takes the last element out; of an empty list in a store as with a position outside.
+  /// Removes the last element; an empty list in a store is handled like a position out of bounds.
   @discardableResult
   public nonmutating func removeLast() -> Element { remove(at: count - 1) }
 
-  /// Takes that many elements out at the beginning, or all there are.
+  /// Removes up to `number` elements from the start.
   public nonmutating func removeFirst(_ number: Int) { removeSubrange(0..<Swift.min(Swift.max(number, 0), count)) }
 
-  /// Takes that many elements out at the end, or all there are.
+  /// Removes up to `number` elements from the end.
   public nonmutating func removeLast(_ number: Int) {
     let count = count
     removeSubrange(count - Swift.min(Swift.max(number, 0), count)..<count)
   }
 
-  /// Takes the elements of a range out. Objects stay in the store.
+  /// Removes the elements of a range. Objects stay in the store.
   public nonmutating func removeSubrange(_ range: Range<Int>) {
     switch place {
     case .memory(let box): box.edit { $0.removeSubrange(range) }
@@ -152,7 +153,7 @@ where Element: PersistableElement {
     }
   }
 
-  /// Takes all elements out. Objects stay in the store; `keepingCapacity` is for lists in memory alone.
+  /// Removes all elements. Objects stay in the store; `keepingCapacity` only applies to unmanaged lists.
   public nonmutating func removeAll(keepingCapacity: Bool = false) {
     switch place {
     case .memory(let box): box.edit { $0.removeAll(keepingCapacity: keepingCapacity) }
@@ -160,7 +161,7 @@ where Element: PersistableElement {
     }
   }
 
-  /// Takes an element out and puts it back so that it stands at `target`.
+  /// Moves an element so that its position is `target` after the move.
   public nonmutating func move(from source: Int, to target: Int) {
     switch place {
     case .memory(let box): box.edit { $0.insert($0.remove(at: source), at: target) }
@@ -168,7 +169,7 @@ where Element: PersistableElement {
     }
   }
 
-  /// Exchanges two elements: in a store as two moves, which may be reported to observers as such.
+  /// Exchanges two elements. In a store these are two moves, and may be reported to observers as such.
   public nonmutating func swapAt(_ i: Int, _ j: Int) {
     if i == j { return }
     switch place {

@@ -3,18 +3,19 @@ import StoreValues
 
 /// An ordered list of scalars or objects that belongs to one object; duplicates are allowed.
 ///
-/// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. A list of an
-/// unmanaged object, or one of its own, is kept in memory. Edits do not assign the property: `person.dogs.append(dog)`
-/// calls no setter. The list of an object that is gone is empty.
+/// In a store it is live: it stores no elements, reads the store's version, and changes only inside a write. An unmanaged object's
+/// list, or a list created by itself, is kept in memory. Edits do not assign the property: `person.dogs.append(dog)` calls no
+/// setter. The list of a deleted object is empty.
 ///
-/// Misuse of a list in memory is as with an Array: a position outside traps. In a store it is an error by `MisusePolicy`.
+/// Misuse of an unmanaged list is as with an Array: a position out of bounds traps. In a store, `MisusePolicy` applies to reads and
+/// to edits outside a write; a rejected edit in a write makes the write throw when it ends.
 public struct LiveList<Element> {
-  // Unconstrained on purpose: what a list does, it does where its elements are `PersistableElement`. Models that hold
-  // lists of each other get that conformance from `@Model`, and the compiler cannot ask for it while it reads
-  // the type of a property that `@Inverse` names.
+  // Unconstrained on purpose: the operations require `PersistableElement` in extensions. Models that have lists of each other get
+  // that conformance from `@Model`, and the compiler cannot check it while it resolves the type of a property that `@Inverse`
+  // names.
   final class Box: EditedBox {
     private(set) var elements: [Element]
-    /// Who observes the list as the property of an unmanaged object.
+    /// The observers of the list as the property of an unmanaged object.
     var hooks: EditHooks?
 
     init(_ elements: [Element]) { self.elements = elements }
@@ -35,18 +36,18 @@ public struct LiveList<Element> {
 
   init(_ handle: ListHandle) { place = .store(handle) }
 
-  /// Nil for one in memory.
+  /// nil for an unmanaged list.
   var handle: ListHandle? { if case .store(let handle) = place { handle } else { nil } }
 
-  /// An empty list in memory.
+  /// Creates an empty unmanaged list.
   public init() { place = .memory(Box([])) }
 
-  /// A list in memory of these elements.
+  /// Creates an unmanaged list of these elements.
   public init<S: Sequence>(_ elements: S) where S.Element == Element { place = .memory(Box(Array(elements))) }
 }
 
 extension LiveList where Element: PersistableElement {
-  /// The elements as they are now.
+  /// The present elements.
   public func toArray() -> [Element] {
     switch place {
     case .memory(let box): box.elements
@@ -78,7 +79,7 @@ extension LiveList: Persistable where Element: PersistableElement {
     return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
   }
 
-  /// Assigning a list replaces all elements; assigning a list to itself, as `list[0] = x` may do, nothing.
+  /// Assigning a list replaces all elements; assigning a list to itself, as `list[0] = x` may do, does nothing.
   public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
     let context = raw.context
     if case .store(let handle) = value.place, handle.context === context, handle.key == key, handle.ordinal == ordinal {

@@ -12,7 +12,7 @@ extension LiveMap: Persistable where Value: PersistableElement {
     return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
   }
 
-  /// Assigning a map makes the entries those; entries that stay are not touched.
+  /// Assigning a map replaces the entries; entries that are equal in both maps are not changed.
   public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
     let own = _$load(raw, key, ordinal)
     if case .store(let given) = value.place, case .store(let handle) = own.place, given.context === handle.context,

@@ -2,18 +2,17 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// Scalars or objects by keys, which are strings, that belong to one object.
+/// A map that belongs to one object, from string keys to scalars or objects.
 ///
-/// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is walked
-/// in the order of the keys' UTF-8 bytes; two keys are the same when their bytes are. A map of an unmanaged object, or one of its own,
-/// is kept in memory. Edits do not
-/// assign the property: `person.phones["home"] = "…"`. An object that is deleted goes out of the map with its key. The map of
-/// an object that is gone is empty.
+/// In a store it is live: it stores no entries, reads the store's version, and changes only inside a write. Its order is that of
+/// the keys' UTF-8 bytes; keys are equal if their bytes are. An unmanaged object's map, or a map created by itself, is kept in
+/// memory. Edits do not assign the property: `person.phones["home"] = "…"`. Deleting an object removes it from the map with its
+/// key. The map of a deleted object is empty.
 public struct LiveMap<Value> {
   // Unconstrained for the same reason as `LiveList`.
   final class Box: EditedBox {
     private(set) var entries: [MapKey: Value]
-    /// Who observes the map as the property of an unmanaged object.
+    /// The observers of the map as the property of an unmanaged object.
     var hooks: EditHooks?
 
     init(_ entries: [MapKey: Value] = [:]) { self.entries = entries }
@@ -34,28 +33,28 @@ public struct LiveMap<Value> {
 
   init(_ handle: ListHandle) { place = .store(handle) }
 
-  /// Nil for one in memory.
+  /// nil for an unmanaged map.
   var handle: ListHandle? { if case .store(let handle) = place { handle } else { nil } }
 
-  /// An empty map in memory.
+  /// Creates an empty unmanaged map.
   public init() { place = .memory(Box()) }
 
-  /// A map in memory of these entries; of two with one key the later counts.
+  /// Creates an unmanaged map of these entries; for equal keys the last one counts.
   public init(_ entries: some Sequence<(String, Value)>) {
     var given: [MapKey: Value] = [:]
     for (key, value) in entries { given[MapKey(key)] = value }
     place = .memory(Box(given))
   }
 
-  /// A map in memory with what the dictionary has.
+  /// Creates an unmanaged map of a dictionary's entries.
   public init(_ dictionary: [String: Value]) {
     self.init(dictionary.lazy.map { ($0.key, $0.value) })
   }
 }
 
 extension LiveMap where Value: PersistableElement {
-  /// The value of a key; nil where there is none. Setting nil removes the key. An unmanaged object is added to the store
-  /// first. O(log n).
+  /// The value of a key; nil if there is none. Setting nil removes the key. An unmanaged object is first added to the store.
+  /// O(log n).
   public subscript(key: String) -> Value? {
     get {
       switch place {
@@ -85,7 +84,7 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
-  /// How many keys there are now.
+  /// The present number of keys.
   public var count: Int {
     switch place {
     case .memory(let box): box.entries.count
@@ -101,7 +100,7 @@ extension LiveMap where Value: PersistableElement {
   /// The values, in the order of their keys.
   public var values: [Value] { entries.map(\.value) }
 
-  /// Keys and values as they are now, in the order of the keys.
+  /// The present keys and values, in key order.
   public var entries: [(key: String, value: Value)] {
     switch place {
     case .memory(let box):
@@ -110,7 +109,7 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
-  /// What stands at a position in the order of the keys. A position outside is as with `LiveList`.
+  /// The entry at a position in key order. A position out of bounds is handled as in `LiveList`.
   func entry(at position: Int) -> (key: String, value: Value) {
     guard let handle else { return entries[position] }
     if position >= 0, position < .max, let found = handle.entries(Value.self, position..<position + 1).first { return found }
@@ -118,7 +117,7 @@ extension LiveMap where Value: PersistableElement {
     return ("", Value._$placeholder(handle.store))
   }
 
-  /// Removes a key and its value; one that is not there is no mistake. In a store this needs a write.
+  /// Removes a key and its value; a missing key is not an error. In a store this requires a write.
   public nonmutating func removeValue(forKey key: String) { self[key] = nil }
 
   /// Removes all keys. Objects that were values stay in the store.
@@ -142,8 +141,7 @@ extension LiveMap where Value: PersistableElement {
 extension LiveMap: Sequence where Value: PersistableElement {
   public typealias Element = (key: String, value: Value)
 
-  /// Walks the entries as they are when it is made, in the order of the keys. Of a map in a store they are read as they are walked, some
-  /// at a time.
+  /// Walks the entries as they are when the iterator is made, in key order. In a store, reads them in portions during the walk.
   public func makeIterator() -> Iterator { Iterator(self) }
 
   /// See `makeIterator`.
@@ -174,7 +172,7 @@ extension LiveMap: RelationshipProperty where Value: Model {
   public typealias Target = Value
 }
 
-/// A map that key-value paths and encoders can go through.
+/// A map that key-value paths and encoders can traverse.
 protocol KeyValueMap {
   var untypedEntries: [(key: String, value: Any?)] { get }
 }

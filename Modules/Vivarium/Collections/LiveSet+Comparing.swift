@@ -1,20 +1,20 @@
 extension LiveSet where Element: PersistableElement & Hashable {
-  /// Whether every member is among these. O(n) over both.
+  /// Whether `others` has every member. O(n) over both.
   public func isSubset(of others: some Sequence<Element>) -> Bool {
     let known = Set(others)
     return allSatisfy { known.contains($0) }
   }
 
-  /// Whether each of these is a member. O(log n) for each.
+  /// Whether every element of `others` is a member. O(log n) for each.
   public func isSuperset(of others: some Sequence<Element>) -> Bool { others.allSatisfy { contains($0) } }
 
-  /// Whether one of these is a member. O(log n) for each.
+  /// Whether any element of `others` is a member. O(log n) for each.
   public func intersects(_ others: some Sequence<Element>) -> Bool { others.contains { contains($0) } }
 }
 
 extension LiveMap where Value: PersistableElement {
-  /// Takes entries in; of two values of a key, the map's and the new one, `combine` makes the one that stays. In the order of the
-  /// entries, so that a key that comes twice is combined twice.
+  /// Adds entries; if a key exists, `combine` computes the value from the present and the new one. In the order of the entries, so
+  /// a key that occurs twice is combined twice.
   public nonmutating func merge(
     _ entries: some Sequence<(key: String, value: Value)>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {

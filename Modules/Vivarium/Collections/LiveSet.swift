@@ -2,19 +2,18 @@ import ChangeTracker
 import StorageInterface
 import StoreValues
 
-/// Scalars or objects that belong to one object, each once.
+/// A set of scalars or objects that belongs to one object.
 ///
-/// In a store it is live: it holds nothing, reads what the store's version says, and changes only inside a write. It is
-/// walked in the order of the values, objects in the order in which they were added to the store. Values are the same as
-/// `Value.order(to:)` says it: of `0.0` and `-0.0` the one that came first stays. A set of an unmanaged object, or one of its
-/// own, is kept in memory, in the order of insertion. Edits do not assign the property. The set of an object that is gone is
-/// empty.
+/// In a store it is live: it stores no members, reads the store's version, and changes only inside a write. Its order is that of
+/// the values; objects are in the order in which they were added to the store. Values are equal if `Value.order(to:)` says so: of
+/// `0.0` and `-0.0` the first one added remains. An unmanaged object's set, or a set created by itself, is kept in memory, in
+/// insertion order. Edits do not assign the property. The set of a deleted object is empty.
 public struct LiveSet<Element> {
   // Unconstrained for the same reason as `LiveList`.
   final class Box: EditedBox {
     private(set) var elements: [Element] = []
     private(set) var members: Set<AnyHashable> = []
-    /// Who observes the set as the property of an unmanaged object.
+    /// The observers of the set as the property of an unmanaged object.
     var hooks: EditHooks?
 
     func insert(_ element: Element, _ identity: AnyHashable) -> Bool {
@@ -26,7 +25,7 @@ public struct LiveSet<Element> {
       return true
     }
 
-    /// Takes out the members that are `isOut`.
+    /// Removes the members that satisfy `isOut`; `identities` are theirs.
     func remove(_ identities: Set<AnyHashable>, where isOut: (Element) -> Bool) -> Bool {
       if members.isDisjoint(with: identities) { return false }
       hooks?.willEdit()
@@ -46,16 +45,16 @@ public struct LiveSet<Element> {
 
   init(_ handle: ListHandle) { place = .store(handle) }
 
-  /// Nil for one in memory.
+  /// nil for an unmanaged set.
   var handle: ListHandle? { if case .store(let handle) = place { handle } else { nil } }
 
-  /// An empty set in memory.
+  /// Creates an empty unmanaged set.
   public init() { place = .memory(Box()) }
 }
 
 extension LiveSet where Element: Hashable {
-  /// What makes a member the same as another one in memory: the same as in a store, where Swift would hold two NaNs to be
-  /// different, and two spellings of "é" to be one.
+  /// The identity of a member of an unmanaged set, which is the same as in a store: Swift would treat two NaNs as different, and
+  /// two encodings of "é" as equal.
   fileprivate static func identity(_ element: Element) -> AnyHashable {
     if let scalar = element as? any Scalar { return AnyHashable(scalar.persistedValue.orderKey) }
     return AnyHashable(element)
@@ -63,13 +62,13 @@ extension LiveSet where Element: Hashable {
 }
 
 extension LiveSet where Element: PersistableElement & Hashable {
-  /// A set in memory of these elements, each once.
+  /// Creates an unmanaged set of these elements, without duplicates.
   public init<S: Sequence>(_ elements: S) where S.Element == Element {
     self.init()
     for element in elements { insert(element) }
   }
 
-  /// The members as they are now.
+  /// The present members.
   public func toArray() -> [Element] {
     switch place {
     case .memory(let box): box.elements
@@ -77,7 +76,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
-  /// O(log n) in a store.
+  /// Whether an element is a member. O(log n) in a store.
   public func contains(_ element: Element) -> Bool {
     switch place {
     case .memory(let box): return box.members.contains(LiveSet.identity(element))
@@ -89,7 +88,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Adds a member; an unmanaged object is added to the store first. Returns whether it was not in the set.
+  /// Adds a member; an unmanaged object is first added to the store. Returns whether it was new.
   @discardableResult
   public nonmutating func insert(_ element: Element) -> Bool {
     switch place {
@@ -101,7 +100,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Takes a member out. Returns whether it was in the set.
+  /// Removes a member. Returns whether it was in the set.
   @discardableResult
   public nonmutating func remove(_ element: Element) -> Bool {
     switch place {
@@ -116,7 +115,7 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Takes all members out. Objects stay in the store.
+  /// Removes all members. Objects stay in the store.
   public nonmutating func removeAll() {
     switch place {
     case .memory(let box): _ = box.remove(box.members) { _ in true }
@@ -128,17 +127,17 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Inserts these, one after the other; unmanaged objects are added to the store first.
+  /// Inserts the elements of `others`, one by one; unmanaged objects are first added to the store.
   public nonmutating func formUnion(_ others: some Sequence<Element>) {
     for element in Array(others) { insert(element) }
   }
 
-  /// Takes those of these out that are members.
+  /// Removes the members that are in `others`.
   public nonmutating func subtract(_ others: some Sequence<Element>) {
     for element in Array(others) { remove(element) }
   }
 
-  /// Takes all members out that are not among these. O(n) over both.
+  /// Removes the members that are not in `others`. O(n) over both.
   public nonmutating func formIntersection(_ others: some Sequence<Element>) {
     let kept = Set(others.map { LiveSet.identity($0) })
     for element in toArray() where !kept.contains(LiveSet.identity(element)) { remove(element) }
@@ -150,7 +149,7 @@ where Element: PersistableElement & Hashable {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
 
-  /// How many members there are now.
+  /// The present number of members.
   public var count: Int {
     switch place {
     case .memory(let box): box.elements.count
@@ -158,10 +157,10 @@ where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Nothing is promised: what a walk leaves out is not known before, and who makes room by this ends where there is less.
+  /// 0, because a walk may leave out elements, and code that reserves space by this number traps if there are fewer.
   public var underestimatedCount: Int { 0 }
 
-  /// A member by its place in the order. Outside of it an error by `MisusePolicy` in a store.
+  /// The member at a position in the set's order. In a store, a position out of bounds is handled as `MisusePolicy` says.
   public subscript(position: Int) -> Element {
     switch place {
     case .memory(let box): return box.elements[position]
@@ -172,7 +171,7 @@ where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Walks the members as they are when it is made. Of a set in a store they are read as they are walked, some at a time.
+  /// Walks the members as they are when the iterator is made. In a store, reads them in portions during the walk.
   public func makeIterator() -> Iterator { Iterator(self) }
 
   /// See `makeIterator`.
@@ -218,7 +217,7 @@ extension LiveSet: Persistable where Element: PersistableElement & Hashable {
     return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
   }
 
-  /// Assigning a set makes the members those; members that stay are not touched.
+  /// Assigning a set replaces the members; members of both sets are not touched.
   public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
     let own = _$load(raw, key, ordinal)
     if case .store(let given) = value.place, case .store(let handle) = own.place, given.context === handle.context,

@@ -1,5 +1,5 @@
-/// A key of a map, the same as another when their bytes are: of "é" as one scalar and as two, Swift's own strings would make
-/// one key, and stores keep two.
+/// A key of a map, equal to another if their bytes are. Swift's strings treat "é" as one scalar and as two scalars as equal, while
+/// stores keep two keys.
 struct MapKey: Hashable {
   let text: String
 

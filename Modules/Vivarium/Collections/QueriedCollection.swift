@@ -2,19 +2,19 @@ import Foundation
 import QueryModel
 import StoreValues
 
-/// A collection of objects that conditions can be asked of: a list, a set, a map or an inverse. What its elements pass is live, as
-/// all results are, in the order of the collection.
+/// A collection of objects that can be queried: a list, a set, a map or an inverse. The results are live, like all results, in the
+/// order of the collection.
 ///
-/// One that is in memory, of an unmanaged object, gives no live results: nil.
+/// An unmanaged collection has no live results: the methods return nil.
 ///
 /// ```swift
 /// let grown = person.dogs.where { $0.age > 2 }?.sorted(by: \.name)
 /// let named = person.friends.filter("name BEGINSWITH[c] %@", "a")
 /// ```
 public protocol QueriedCollection {
-  /// What is asked.
+  /// The element type.
   associatedtype Queried: Model
-  /// The elements as results, to be filtered, sorted and observed; nil for a collection in memory. Reads nothing.
+  /// The elements as results that can be filtered, sorted and observed; nil for an unmanaged collection. Reads nothing.
   var results: Results<Queried>? { get }
 }
 
@@ -26,7 +26,7 @@ extension QueriedCollection {
     results?.where(condition, fileID: fileID, line: line)
   }
 
-  /// The elements that pass a condition in the grammar of NSPredicate, with `SORT`, `DISTINCT` and `LIMIT` behind it where wanted; see
+  /// The elements that pass a predicate in NSPredicate's grammar, optionally followed by `SORT`, `DISTINCT` and `LIMIT`; see
   /// `Results.filter`.
   public func filter(
     _ format: String, _ arguments: any PredicateArgument..., fileID: StaticString = #fileID, line: UInt = #line
@@ -41,21 +41,21 @@ extension QueriedCollection {
     results?.filter(predicate, fileID: fileID, line: line)
   }
 
-  /// The elements in the order of a property.
+  /// The elements sorted by a property.
   public func sorted<V: Scalar>(
     by path: KeyPath<Queried, V>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results<Queried>? {
     results?.sorted(by: path, ascending: ascending, fileID: fileID, line: line)
   }
 
-  /// The elements in the order of an optional property: nil comes first ascending.
+  /// The elements sorted by an optional property; nil is first when ascending.
   public func sorted<V: Scalar>(
     by path: KeyPath<Queried, V?>, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results<Queried>? {
     results?.sorted(by: path, ascending: ascending, fileID: fileID, line: line)
   }
 
-  /// The elements in the order of a path of names: `sorted(byKeyPath: "best.name")`.
+  /// The elements sorted by a path of names: `sorted(byKeyPath: "best.name")`.
   public func sorted(
     byKeyPath path: String, ascending: Bool = true, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Results<Queried>? {
@@ -64,16 +64,16 @@ extension QueriedCollection {
 }
 
 extension LinkingObjects: QueriedCollection {
-  /// The same as results, to be filtered and sorted further; nil for an unmanaged object.
+  /// The inverse as results that can be filtered and sorted further; nil for an unmanaged object.
   public var results: Results<Element>? { state.map { Results($0) } }
 }
 
 extension LiveList: QueriedCollection where Element: Model {
-  /// The list as results, in its order; nil for a list in memory.
+  /// The list as results, in its order; nil for an unmanaged list.
   public var results: Results<Element>? { handle.map { Results($0) } }
 
-  /// The list as results, in its order, to be filtered and sorted further. Live. Empty for a list in memory, and, with
-  /// `.wrongStore` in `error`, for one of another store.
+  /// The list as results, in its order, which can be filtered and sorted further. Live. Empty for an unmanaged list, and, with
+  /// `.wrongStore` in `error`, for a list of another store.
   public func results(in store: Store) -> Results<Element> {
     guard let handle else { return Results(.init(store, store.context(Element.self), Query(type: Element._$name), .nothing)) }
     guard handle.store.shared === store.shared else {
@@ -85,17 +85,17 @@ extension LiveList: QueriedCollection where Element: Model {
 }
 
 extension LiveSet: QueriedCollection where Element: Model {
-  /// The members as results; nil for a set in memory.
+  /// The members as results; nil for an unmanaged set.
   public var results: Results<Element>? { handle.map { Results($0) } }
 }
 
 extension LiveMap: QueriedCollection where Value: Model {
-  /// The values as results, in the order of their keys; nil for a map in memory.
+  /// The values as results, in the order of their keys; nil for an unmanaged map.
   public var results: Results<Value>? { handle.map { Results($0) } }
 }
 
 extension Results {
-  /// What a collection in a store holds.
+  /// The elements of a collection in a store.
   fileprivate init(_ handle: ListHandle) {
     self.init(.init(handle.store, handle.store.context(Element.self), Query(type: Element._$name), .list(handle)))
   }

@@ -1,26 +1,26 @@
-/// A walk over the elements of a collection in a store, which the store finishes before it moves on.
+/// A walk over the elements of a collection in a store, which the store completes before it moves on.
 protocol OpenWalk: AnyObject {
-  /// Reads what is left.
+  /// Reads the remaining elements.
   func finish()
 }
 
-/// Walks a collection in a store as it is when the walk begins, and reads some elements at a time: a long list is never in memory whole.
-/// What is left when the store moves to another version, or begins a write, is read then; in a write, where an edit may follow each
-/// step, at once.
+/// Walks a collection in a store as it is at the start of the walk, reading some elements at a time, so that a long list is never
+/// in memory as a whole. The remaining elements are read when the store moves to another version or begins a write. Inside a write,
+/// where an edit may follow each step, all are read at once.
 final class StoreWalk<T>: OpenWalk {
-  /// Shorter collections are read at once.
+  /// The number of elements read at a time. Shorter collections are read at once.
   private static var portion: Int { 256 }
 
   private let count: Int
   private let read: (Range<Int>) -> [T]
-  /// Stands for an element that is counted and not there; nil where a walk just ends.
+  /// Makes a replacement for an element that is counted but does not exist; nil if the walk just ends there.
   private let missing: ((Int) -> T)?
   private var elements: [T] = []
   private var position = 0
-  /// How many were asked for.
+  /// The number of elements requested so far.
   private var reached = 0
 
-  /// - Parameter count: of the collection: as many are walked, whatever is there.
+  /// - Parameter count: the number of elements of the collection. The walk has as many steps, whatever exists.
   init(_ store: Store, count: Int, missing: ((Int) -> T)?, _ read: @escaping (Range<Int>) -> [T]) {
     (self.count, self.read, self.missing) = (max(count, 0), read, missing)
     if store.writing != nil || count <= Self.portion { finish() } else { store.add(self) }
@@ -54,7 +54,7 @@ final class StoreWalk<T>: OpenWalk {
   }
 }
 
-/// Keeps a walk while somebody takes its steps.
+/// A weak reference to a walk, which lives while it is used.
 struct WeakWalk {
   weak var walk: (any OpenWalk)?
 }
