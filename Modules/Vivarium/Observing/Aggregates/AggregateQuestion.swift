@@ -17,7 +17,7 @@ struct AggregateQuestion {
   /// Converts the state that the notifier keeps to the aggregate's value.
   let read: (ResultTotal) throws(StoreError) -> Value
 
-  /// `.typeMismatch` if the property is not numeric, `.unknownProperty` if the path is not a property.
+  /// `.typeMismatch` if the function does not apply to the property's type, `.unknownProperty` if the path is not a scalar property.
   init<T: Model, V>(_ aggregate: LiveAggregate<T, V>, of state: ResultsState) throws(StoreError) {
     if let error = state.error { throw error }
     let catalog = state.store.reading.catalog

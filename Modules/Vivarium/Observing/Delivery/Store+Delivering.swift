@@ -4,8 +4,8 @@ import Notifications
 import StorageInterface
 
 extension Store {
-  /// Where the notifier reaches this store. Made with the first observation of a result: from then on the place, not every commit,
-  /// gives the store its turns.
+  /// Where the notifier reaches this store. Made with the first observation of a result, object or collection: from then on
+  /// the notifier, not every commit, gives the store its turns.
   func deliveryPlace() -> DeliveryPlace {
     if let place = observing.place { return place }
     observing.turns.end()
@@ -61,7 +61,7 @@ extension Store {
   /// Reports an error, except one that makes the store outdated: that one is reported in the observers' last call.
   private func failedToMove(_ error: StoreError) { if outdated == nil { misuse(error) } }
 
-  /// Delivers when no result is observed.
+  /// Delivers when no result, object or collection is observed.
   private func deliverPlainly(mayMove: Bool) {
     do throws(StoreError) {
       if mayMove, try storing({ () throws(StorageError) in try shared.engine.latestVersion() }) != snapshot.version {
@@ -102,8 +102,8 @@ extension Store {
     notify(.didChange, of: observing.notifiedVersion)
   }
 
-  /// Notifies first the observers of the store, then those of objects and lists, then those of results, each in the order of their
-  /// registration.
+  /// Notifies first the observers of properties, then those of the store, of objects and collections, and of results, each in the
+  /// order of their registration.
   private func notify(_ watches: [WatchOffer], _ due: [ResultObserver], _ offers: [ResultOffer?]) {
     let outer = observing.beginNotifying()
     defer {
