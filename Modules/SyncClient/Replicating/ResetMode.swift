@@ -2,6 +2,7 @@
 /// file is a copy of another, or the device was away longer than the server remembers it.
 ///
 /// In each mode the file takes the server's objects in one commit, and live objects and observers continue.
+/// Not asked for when the history is the file's, and only a clock was wrong or the objects differ: pending changes are redone then.
 public enum ResetMode: Hashable, Sendable {
   /// Redoes them on top of the server's objects: inserts always, other changes if their object still exists and nobody changed the same
   /// later.
