@@ -11,17 +11,13 @@ import StorageInterface
 extension Connection {
   /// How long a connection waits for briefly held locks: those of log recovery and log restart.
   static let patienceMilliseconds: Int32 = 10_000
-  /// The page cache of one connection, in KiB. Allocated as pages are read, so small stores use little.
-  static let cacheKilobytes = 128 << 10
-  /// The page cache of the writing connection: holds the index pages that a bulk load revisits.
-  static let writerCacheKilobytes = 64 << 10
   /// A longer log is truncated to this when it restarts.
   static let logBytesMax = 8 << 20
 
   /// Opens a connection with our settings to a file of ours. `isImmutable`: nobody writes the file, and no files are created
   /// beside it.
   static func ours(
-    _ file: StoreFile, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.cacheKilobytes,
+    _ file: StoreFile, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.readerCacheKilobytes,
     takesURIs: Bool = false
   ) throws(StorageError) -> Connection {
     let connection = try Connection(

@@ -43,6 +43,8 @@ extension Connection {
   /// As `take`, for the texts of queries. If there is no room for another, all are finalized; while one of them is in use,
   /// others are not kept.
   func take(text: String) throws(StorageError) -> Statement {
+    // Most of them read many rows.
+    widenCache()
     let kept = texts.last { $0.text == text }?.statement
     if let kept, !kept.isBusy {
       kept.isBusy = true

@@ -35,6 +35,10 @@ final class Connection: @unchecked Sendable {
   var logIndex: UnsafeRawPointer?
   /// The state after its last commit; nil if another connection may have committed since.
   var settled: Settled?
+  /// What a read connection may take of the process's memory for pages; nil for others.
+  var cacheBudget: PageCacheBudget?
+  /// What it has taken of it.
+  var extraKilobytes = 0
   /// The number of statements prepared in its life. For tests.
   var prepareCount = 0
   /// The most statements of queries that are cached.
@@ -80,21 +84,10 @@ final class Connection: @unchecked Sendable {
     if mark.isStale || isShut { return }
     isShut = true
     logIndex = nil
+    returnBudget()
     finalizeAll()
     sqlite3_close_v2(database)
   }
-
-  /// Frees the page cache that a large transaction has left: readers have caches of their own.
-  func trimCache() {
-    var (used, most): (Int32, Int32) = (0, 0)
-    guard sqlite3_db_status(database, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0) == SQLITE_OK,
-      used > Connection.idleCacheBytesMax
-    else { return }
-    sqlite3_db_release_memory(database)
-  }
-
-  /// The largest cache that an idle writer may keep.
-  private static let idleCacheBytesMax: Int32 = 16 << 20
 
   private func finalizeAll() {
     statements = []

@@ -79,6 +79,7 @@ extension SQLiteEngine {
     do throws(StorageError) {
       let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: stamp != nil)
       connection.stamp = stamp
+      connection.cacheBudget = cacheBudget
       if stamp == nil {
         try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
         connection.findLog()
@@ -111,7 +112,7 @@ extension SQLiteEngine {
     if mark.isStale { return }
     let isUsable = endTransaction(connection)
     // One idle connection may keep its pages for the next reader; several would add up.
-    if !shared.withLock({ $0.idle.isEmpty }) { connection.trimCache() }
+    if !shared.withLock({ $0.idle.isEmpty }) { connection.narrowCache() }
     // Released outside the lock, because closing a connection takes time.
     let surplus = shared.withLock { shared -> Connection? in
       shared.openCount -= 1

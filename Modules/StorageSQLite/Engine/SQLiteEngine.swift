@@ -60,17 +60,20 @@ public final class SQLiteEngine: StorageEngine {
   /// The versions held by all processes, with their holders. Opened by the first announcement.
   let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int
+  let cacheBudget: PageCacheBudget
   let forget: @Sendable (SQLiteEngine) -> Void
   /// The most idle connections kept for further reads.
   static let idleMax = 8
 
   /// Opens a store that `StoreFile.prepare` has checked.
   init(
-    _ file: StoreFile, _ options: OpenOptions, pagesMax: Int, forget: @escaping @Sendable (SQLiteEngine) -> Void
+    _ file: StoreFile, _ options: OpenOptions, pagesMax: Int, cacheBudget: PageCacheBudget = .shared,
+    forget: @escaping @Sendable (SQLiteEngine) -> Void
   ) throws(StorageError) {
     self.file = file
     self.options = options
     self.pagesMax = pagesMax
+    self.cacheBudget = cacheBudget
     self.forget = forget
     let hadLog = file.hasLog
     let (presence, isImmutable) = try SQLiteEngine.announce(file, options)

@@ -14,6 +14,8 @@ class Snapshot: StorageReading {
   /// Whether `readConnection` is claimed: from the first use of the connection in a call to the end of it; by a write
   /// throughout.
   @exclusivity(unchecked) private final var isClaimed = false
+  /// How often the connection was claimed.
+  @exclusivity(unchecked) private final var useCount: UInt32 = 0
   private final let isWriting: Bool
   let version: Version
   /// Replaced in a write that changes the catalog.
@@ -41,6 +43,9 @@ class Snapshot: StorageReading {
     if !isClaimed {
       readConnection.take()
       isClaimed = true
+      useCount &+= 1
+      // A snapshot that is read often deserves a larger cache. Asked again now and then: the budget may have been taken.
+      if useCount & 63 == 0 { readConnection.connection.widenCache() }
     }
     return readConnection.connection
   }

@@ -1,0 +1,74 @@
+import StorageInterface
+import StoreValues
+import Testing
+import VivariumTestSupport
+@testable import StorageSQLite
+
+/// Page caches of read connections share a budget of the process.
+@Suite struct PageCacheTests {
+  private func open(_ place: Place, _ budget: PageCacheBudget) throws -> Connection {
+    let connection = try Connection.ours(StoreFile(path: place.path), isReadOnly: true)
+    connection.cacheBudget = budget
+    return connection
+  }
+
+  /// The cache's size in KiB, asked for without taking anything of the budget.
+  private func kilobytes(_ connection: Connection) throws -> Int64 {
+    let statement = try connection.take(StatementKey(.pin)) { "PRAGMA cache_size" }
+    defer { connection.finish(statement) }
+    #expect(try connection.step(statement, "ask"))
+    return -statement.int64(0)
+  }
+
+  private func scan(_ connection: Connection) throws {
+    let statement = try connection.take(text: "SELECT count(*) FROM _vivarium_history")
+    defer { connection.finish(statement) }
+    _ = try connection.step(statement, "count")
+  }
+
+  @Test func oneTakesWhatIsLeftAndNobodyTakesCrumbs() {
+    let budget = PageCacheBudget(kilobytes: 4_096)
+    #expect(budget.take() == 4_096)
+    #expect(budget.isEmpty)
+    #expect(budget.take() == 0)
+    budget.giveBack(1_000)
+    #expect(budget.isEmpty)
+    #expect(budget.take() == 0)
+    budget.giveBack(3_096)
+    #expect(budget.take() == 4_096)
+  }
+
+  @Test func theFirstThatScansHasTheBudgetUntilItEnds() throws {
+    let place = Place()
+    let engine = try place.open()
+    let budget = PageCacheBudget(kilobytes: 64 << 10)
+    let (first, second) = (try open(place, budget), try open(place, budget))
+    #expect(try kilobytes(first) == 8 << 10)
+    try scan(first)
+    try scan(second)
+    #expect(try kilobytes(first) == 72 << 10)
+    #expect(try kilobytes(second) == 8 << 10)
+    first.narrowCache()
+    #expect(try kilobytes(first) == 8 << 10)
+    try scan(second)
+    #expect(try kilobytes(second) == 72 << 10)
+    second.shut()
+    #expect(budget.take() == 64 << 10)
+    engine.close()
+  }
+
+  @Test func aSnapshotThatIsReadOftenTakesTheBudget() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<10 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    let connection = try engine.takeReader()
+    connection.cacheBudget = PageCacheBudget(kilobytes: 64 << 10)
+    engine.giveBack(connection)
+    let read = try engine.beginRead()
+    #expect(connection.extraKilobytes == 0)
+    for i in 0..<200 { _ = try read.word(table.column(named: "small"), ObjectKey(Int64(i % 10 + 1))) }
+    #expect(connection.extraKilobytes == 64 << 10)
+    read.end()
+  }
+}
