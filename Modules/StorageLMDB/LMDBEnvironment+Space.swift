@@ -72,44 +72,46 @@ extension LMDBEnvironment {
     return try body(newest)
   }
 
-  /// Starts reclaiming space if the file is far larger than its contents. If readers of old versions hold the space, it is
-  /// checked again until they have ended, because no commit may follow that would do it.
+  /// Has the background check whether the file is far larger than its contents, and reclaim space if so. The caller, often a
+  /// writer, does not pay for the walk over the lists of free pages. If readers of old versions hold the space, it is checked
+  /// again until they have ended, because no commit may follow that would do it.
   func giveBackSpaceIfDue() {
-    switch space {
-    case .tight: return
-    case .due: beginReclaiming()
-    case .held: watchSpace(after: 1)
-    }
-  }
-
-  private func beginReclaiming() {
-    guard !isReclaiming.exchange(true, ordering: .relaxed) else { return }
+    guard !isReadOnly, !isCheckingSpace.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.async { [weak self] in
       guard let self, !mark.isStale else { return }
-      // A failure is retried some commits later.
-      _ = try? reclaimSpace(.after(.seconds(2)))
-      isReclaiming.store(false, ordering: .relaxed)
-      if space == .held { watchSpace(after: 1) }
+      isCheckingSpace.store(false, ordering: .relaxed)
+      checkSpace(watchingAfter: 1)
     }
   }
 
-  /// Checks again after a delay that doubles up to some seconds, because a check costs a walk over the lists of free pages.
+  /// Checks again after a delay that doubles up to some seconds.
   private func watchSpace(after seconds: Int) {
     guard !isWatchingSpace.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
       guard let self, !mark.isStale else { return }
       isWatchingSpace.store(false, ordering: .relaxed)
       clearDeadReaders()
-      switch space {
-      case .tight: return
-      case .due: beginReclaiming()
-      case .held: watchSpace(after: min(seconds * 2, LMDBEnvironment.watchSecondsMax))
-      }
+      checkSpace(watchingAfter: min(seconds * 2, LMDBEnvironment.watchSecondsMax))
+    }
+  }
+
+  /// On the queue.
+  private func checkSpace(watchingAfter seconds: Int) {
+    switch space {
+    case .tight: return
+    case .held: watchSpace(after: seconds)
+    case .due:
+      // A failure is retried some commits later.
+      _ = try? reclaimSpace(.after(.seconds(2)))
+      if space == .held { watchSpace(after: 1) }
     }
   }
 
   /// Waits for running work. For tests.
   static func waitForSpace() { spaceQueue.sync {} }
+
+  /// Runs `body` while the background does nothing. For tests.
+  static func whileSpaceWaits<R>(_ body: () throws -> R) rethrows -> R { try spaceQueue.sync(execute: body) }
 
   /// Throws if the lists of free pages are damaged, because LMDB follows them unchecked. They are read with the first view.
   func checkSpare() throws(StorageError) {
@@ -132,6 +134,7 @@ extension LMDBEnvironment {
       let transaction = try? beginRead()
     else { return .tight }
     defer { endRead(transaction) }
+    spaceWalks.add(1, ordering: .relaxed)
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
     func isLarge(_ sparePages: Int) -> Bool {

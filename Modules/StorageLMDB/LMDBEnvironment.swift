@@ -36,8 +36,10 @@ final class LMDBEnvironment: Sendable {
   let hasStoreID = Atomic(false)
   /// Opened by the first announcement.
   private let holders = Mutex<HolderTable?>(nil)
-  /// Space is being reclaimed in the background.
-  let isReclaiming = Atomic(false)
+  /// The background was asked to check for space, and has not begun.
+  let isCheckingSpace = Atomic(false)
+  /// How often the lists of free pages were walked to find out whether space can be reclaimed. For tests.
+  let spaceWalks = Atomic<Int>(0)
   /// A check for space that readers hold is scheduled.
   let isWatchingSpace = Atomic(false)
   private let bytesSinceCheck = Atomic<Int>(0)

@@ -2,6 +2,7 @@ import ColumnStore
 import Foundation
 import StorageInterface
 import StoreValues
+import Synchronization
 import Testing
 import VivariumTestSupport
 
@@ -106,6 +107,18 @@ struct LMDBSpaceTests {
     let statistics = try store.statistics()
     #expect(statistics.fileBytes <= 2 * statistics.liveBytes + (5 << 20))
     try checkWhole()
+  }
+
+  @Test func aWriterNeverWalksTheFreePagesItself() throws {
+    try fillAndThin()
+    let environment = try store.environment()
+    try LMDBEnvironment.whileSpaceWaits {
+      let walks = environment.spaceWalks.load(ordering: .relaxed)
+      for version in 4...200 { try store.put([("last", "\(version)")], UInt64(version), .full) }
+      #expect(environment.spaceWalks.load(ordering: .relaxed) == walks)
+    }
+    LMDBStore.waitForSpace()
+    #expect(environment.spaceWalks.load(ordering: .relaxed) > 0)
   }
 
   @Test func whatAReaderHeldIsGivenBackWhenItLetsGoThoughNobodyCommits() throws {
