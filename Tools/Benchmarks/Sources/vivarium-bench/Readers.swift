@@ -140,7 +140,9 @@ private final class ListObserver {
       let store = try Store(configuration, queue: queue)
       token = store.objects(Board.self).last?.tasks.observe { change in
         let time = Clock.wall()
-        ear.heard.withLock { $0 = (time, change.details?.insertions.count ?? 0) }
+        var inserted = 0
+        if case .update(_, _, let insertions, _) = change { inserted = insertions.count }
+        ear.heard.withLock { $0 = (time, inserted) }
         ear.bell.signal()
       }
       self.store = store
