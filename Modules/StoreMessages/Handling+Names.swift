@@ -87,7 +87,8 @@ extension Handling {
 
 extension MessageHandler {
   /// Removes a handler's name from the store: pending messages that wait only for this name are settled, and later ones do not wait
-  /// for it. For a name that no program uses any more. A name that is used again begins with the messages that are pending then.
+  /// for it. If it is the last name, messages stay pending for the next handler. For a name that no program uses any more. A name that
+  /// is used again begins with the messages that are pending then.
   public static func forget<M: Message>(
     _ type: M.Type, named name: String, in configuration: Store.Configuration
   ) throws {

@@ -7,7 +7,8 @@ public struct NamedMigration: Sendable {
   public let name: String
   let body: @Sendable (Migration) throws -> Void
 
-  /// Creates a step with a unique name. If `body` throws, opening fails with `.migrationFailed` and the file is unchanged.
+  /// Creates a step with a unique name. If `body` throws, the file is unchanged, and opening throws a `StoreError` of its
+  /// own as it is, and anything else as `.migrationFailed`.
   public init(_ name: String, _ body: @escaping @Sendable (Migration) throws -> Void) {
     self.name = name
     self.body = body
