@@ -1,10 +1,11 @@
-import ChangeTracker
+import QueryEngine
 import QueryModel
 import StorageInterface
 import StoreValues
 import Synchronization
 import Testing
 import VivariumTestSupport
+@testable import ChangeTracker
 
 /// How orders by text and by two properties are kept: what is compared, and what is read for it.
 @Suite struct OrderTests {
