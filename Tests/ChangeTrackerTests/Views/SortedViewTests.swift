@@ -30,8 +30,9 @@ import VivariumTestSupport
   @Test(arguments: [0, 1, 3, 4, 5, 57, 58, 1_000, 5_000])
   func aBuiltViewHasEveryRowAtItsPlace(count: Int) {
     for layout in Self.layouts {
-      let rows = (0..<count).map { i in
-        ViewEntry(prefix: UInt64(i / 3), second: layout.isWide ? UInt64(i / 2) : 0, key: Int64(i))
+      let rows = (0..<count).map { (i: Int) -> ViewEntry in
+        let second: UInt64 = layout.isWide ? UInt64(i / 2) : 0
+        return ViewEntry(prefix: UInt64(i / 3), second: second, key: Int64(i))
       }
       let version = SortedView(rows, layout: layout).latest
       #expect(entries(version) == rows)
@@ -136,8 +137,10 @@ import VivariumTestSupport
 
   /// About 19 bytes a row when built; the goal is 28, which a wide tree meets.
   @Test(arguments: [false, true]) func aBuiltViewIsSmall(isWide: Bool) {
-    let rows = (0..<100_000).map { ViewEntry(prefix: UInt64($0), second: isWide ? 7 : 0, key: Int64($0)) }
-    #expect(SortedView(rows, isWide: isWide).bytesInUse < (isWide ? 28 : 20) * 100_000)
+    let second: UInt64 = isWide ? 7 : 0
+    let rows = (0..<100_000).map { (i: Int) -> ViewEntry in ViewEntry(prefix: UInt64(i), second: second, key: Int64(i)) }
+    let bytesMax = (isWide ? 28 : 20) * 100_000
+    #expect(SortedView(rows, isWide: isWide).bytesInUse < bytesMax)
   }
 
   /// Every row to a place of its own elsewhere, while somebody holds the version before: the goals are 56 bytes a row then,
