@@ -11,7 +11,7 @@ import VivariumTestSupport
 
   /// An entry with few different prefixes, and few second ones where there is room for them.
   private func entry(_ key: Int64, _ layout: TreeLayout, _ random: inout SeededGenerator) -> ViewEntry {
-    ViewEntry(prefix: UInt64(random.below(40)), second: layout.isWide ? random.next() % 3 << 62 : 0, key: key)
+    ViewEntry(prefix: UInt64(random.below(40)), second: layout.isWide ? (random.next() % 3) << 62 : 0, key: key)
   }
 
   private func entries(_ version: SortedVersion) -> [ViewEntry] {

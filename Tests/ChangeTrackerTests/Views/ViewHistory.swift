@@ -29,7 +29,8 @@ struct ViewHistory {
     isSorted = kind > 0
     hasFullKeys = kind > 1
     prefixes = 1 + self.random.below(6)
-    isWide = isSorted && self.random.oneIn(2)
+    let mayBeWide = self.random.oneIn(2)
+    isWide = kind > 0 && mayBeWide
     suffixes = kind > 1 ? 1 + self.random.below(5) : 1
     rows = Array(repeating: Row(), count: 4 + self.random.below(50))
     for i in rows.indices {
