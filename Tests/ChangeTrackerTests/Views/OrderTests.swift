@@ -24,13 +24,13 @@ import VivariumTestSupport
     #expect(try ordering([SortKey(PropertyPath("name"))]) == .byFullKey)
   }
 
-  /// Counts the sort keys that are read.
-  private struct CountingQuestion: ViewQuestion {
+  /// Remembers whose sort keys are read.
+  private struct RecordingQuestion: ViewQuestion {
     let question: KeptQuery
-    let keysRead = Count()
+    let rowsRead = Rows()
 
-    final class Count: Sendable {
-      let value = Mutex(0)
+    final class Rows: Sendable {
+      let keys = Mutex<[Int64]>([])
     }
 
     var table: TableID { question.table }
@@ -42,12 +42,12 @@ import VivariumTestSupport
     }
 
     func sortKey(_ key: ObjectKey, in reading: any StorageReading) throws(StorageError) -> [UInt8] {
-      keysRead.value.withLock { $0 += 1 }
+      rowsRead.keys.withLock { $0.append(key.rawValue) }
       return try question.sortKey(key, in: reading)
     }
 
     func places(of keys: [Int64], in reading: any StorageReading) throws(StorageError) -> [OrderedRow] {
-      keysRead.value.withLock { $0 += keys.count }
+      rowsRead.keys.withLock { $0 += keys }
       return try question.places(of: keys, in: reading)
     }
   }
@@ -66,16 +66,18 @@ import VivariumTestSupport
     }
     let query = Query(type: "Person", sort: [SortKey(PropertyPath("name"))])
     let (kept, bound) = try #require(try kennel.kept(query))
-    let question = CountingQuestion(question: kept)
+    let question = RecordingQuestion(question: kept)
     let reading = try kennel.engine.beginRead()
     let upkeep = try ViewUpkeep(question, keys: bound.keys(in: reading), in: reading)
     // Once each for building it, as they came in order.
-    #expect(question.keysRead.value.withLock { $0 } == 500)
+    #expect(question.rowsRead.keys.withLock { $0.count } == 500)
+    question.rowsRead.keys.withLock { $0 = [] }
     try kennel.write { try $0.set(name, rows[250], .string("Task 1400 of few")) }
     let next = try kennel.engine.beginRead()
     let step = try #require(try upkeep.apply(kennel.records(after: reading.version, in: next), from: reading, to: next))
     #expect(step.positions.removed.map(\.position) == [250])
-    #expect(question.keysRead.value.withLock { $0 } == 502)
+    // Where it was, where it is, and once where the search finds it.
+    #expect(question.rowsRead.keys.withLock { $0 } == [Int64](repeating: rows[250].rawValue, count: 3))
     #expect(try upkeep.view.latest.allKeys == bound.keys(in: next))
   }
 }
