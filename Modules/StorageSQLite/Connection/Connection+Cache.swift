@@ -20,13 +20,11 @@ extension Connection {
     if extraKilobytes > 0 { setCacheKilobytes(Connection.readerCacheKilobytes + extraKilobytes) }
   }
 
-  /// Frees the cache, and gives back what was taken of the budget.
+  /// Gives back what was taken of the budget. SQLite frees the pages beyond the smaller size.
   func narrowCache() {
-    if extraKilobytes > 0 {
-      setCacheKilobytes(Connection.readerCacheKilobytes)
-      returnBudget()
-    }
-    sqlite3_db_release_memory(database)
+    guard extraKilobytes > 0 else { return }
+    setCacheKilobytes(Connection.readerCacheKilobytes)
+    returnBudget()
   }
 
   /// For a connection that is closed.

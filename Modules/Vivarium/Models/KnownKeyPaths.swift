@@ -25,7 +25,7 @@ enum KnownKeyPaths {
   private final class Slots: @unchecked Sendable {
     // Sound because slots are only accessed by atomic operations, and neither they nor an entry that a slot points to are
     // written again or freed: an entry is initialized before its address is published, releasing, and read after it was
-    // loaded, acquiring.
+    // loaded, acquiring. `slot` keeps every index within `count`. No value from a file or a process is involved.
     static let count = 1_024
     let slots = UnsafeMutablePointer<Atomic<UnsafeRawPointer?>>.allocate(capacity: count)
 

@@ -94,7 +94,7 @@ struct Appended {
 }
 
 extension VivariumContestant {
-  /// Sets one object's `done` again, relaxed; how long the write took, its waiting included.
+  /// Sets one object's `priority`, relaxed; how long the write took, its waiting included.
   func commitOne(_ id: Int) throws -> Double {
     let start = Clock.wall()
     try store.write(durability: .relaxed) {
