@@ -75,8 +75,11 @@ extension LMDBEnvironment {
   /// Has the background check whether the file is far larger than its contents, and reclaim space if so. The caller, often a
   /// writer, does not pay for the walk over the lists of free pages. If readers of old versions hold the space, it is checked
   /// again until they have ended, because no commit may follow that would do it.
+  ///
+  /// A small file is not looked at. So the background does not hold its environment, and a small store is closed, with its safe
+  /// point disarmed, when its last user lets go of it.
   func giveBackSpaceIfDue() {
-    guard !isReadOnly, !isCheckingSpace.exchange(true, ordering: .relaxed) else { return }
+    guard !isReadOnly, isLarge, !isCheckingSpace.exchange(true, ordering: .relaxed) else { return }
     LMDBEnvironment.spaceQueue.async { [weak self] in
       guard let self, !mark.isStale else { return }
       isCheckingSpace.store(false, ordering: .relaxed)
@@ -129,20 +132,22 @@ extension LMDBEnvironment {
     case held
   }
 
+  /// Whether the file takes enough of the disk that it is worth a look.
+  private var isLarge: Bool { files.allocatedDataBytes > LMDBEnvironment.slackBytes }
+
   private var space: Space {
-    guard !isReadOnly, files.allocatedDataBytes > LMDBEnvironment.slackBytes, (try? checkSpare()) != nil,
-      let transaction = try? beginRead()
+    guard !isReadOnly, isLarge, (try? checkSpare()) != nil, let transaction = try? beginRead()
     else { return .tight }
     defer { endRead(transaction) }
     spaceWalks.add(1, ordering: .relaxed)
     var info = MDB_envinfo()
     mdb_env_info(pointer, &info)
-    func isLarge(_ sparePages: Int) -> Bool {
+    func isMostlySpare(_ sparePages: Int) -> Bool {
       let needed = (Int(info.me_last_pgno) + 1 - sparePages) * pageSize
       return files.allocatedDataBytes > 2 * needed + LMDBEnvironment.slackBytes
     }
-    guard isLarge(FreePages.count(transaction, through: nil)) else { return .tight }
-    return isLarge(FreePages.count(transaction, through: oldestTransaction(transaction))) ? .due : .held
+    guard isMostlySpare(FreePages.count(transaction, through: nil)) else { return .tight }
+    return isMostlySpare(FreePages.count(transaction, through: oldestTransaction(transaction))) ? .due : .held
   }
 
   /// Punches free pages from page `from` on until the time slice is over; returns where to continue, or nil at the end.

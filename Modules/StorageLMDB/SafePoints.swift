@@ -134,6 +134,9 @@ final class SafePoints: Sendable {
   /// For tests: stops the background task from running.
   func pauseBackground() { state.withLock { $0.due = DispatchTime(uptimeNanoseconds: 1) } }
 
+  /// Waits for running work of the background, which keeps its environment open meanwhile. For tests.
+  static func waitForBackground() { queue.sync {} }
+
   /// Advances the point to the newest version, and releases the old one. In the background or at the end; fails silently,
   /// because the old point remains valid and the next refresh tries again.
   func refresh(_ environment: LMDBEnvironment, due: DispatchTime? = nil) {
