@@ -50,6 +50,27 @@ import VivariumTestSupport
     #expect(!SQLiteBackend(path: link).isPresent())
   }
 
+  @Test func aStoreMadeByARelativePathStaysItselfWhenTheDirectoryChanges() async throws {
+    let place = Place()
+    try files.createDirectory(at: place.directory.file("elsewhere"), withIntermediateDirectories: false)
+    await #expect(processExitsWith: .success) { [folder = place.directory.url.path as String] in
+      try #require(chdir(folder) == 0)
+      let engine = try SQLiteBackend(path: "a.sqlite").open(OpenOptions())
+      let table = try #require(try engine.adopt(.everything)["Thing"])
+      try #require(chdir("elsewhere") == 0)
+      // Each has a connection of its own.
+      let reads = try (0..<3).map { _ in try engine.beginRead() }
+      try engine.write { try $0.insert(table, ["id": .int(1)]) }
+      let read = try engine.beginRead()
+      #expect(try read.count(table.id) == 1)
+      for read in reads + [read] { read.end() }
+      #expect(try SQLiteBackend(path: "../a.sqlite").open(OpenOptions()) === engine)
+      engine.close()
+    }
+    #expect(try files.contentsOfDirectory(atPath: place.directory.file("elsewhere").path) == [])
+    #expect(try names(place) == ["a.sqlite", "a.sqlite.bell", "a.sqlite.coord", "elsewhere"])
+  }
+
   @Test func aLinkThatLeadsNowhereYetIsWhereTheStoreIsMade() throws {
     let place = Place()
     let folder = place.directory.file("data")

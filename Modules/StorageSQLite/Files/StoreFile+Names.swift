@@ -35,10 +35,10 @@ extension SQLiteBackend {
       guard let target = target(of: path) else { break }
       path = target.hasPrefix("/") ? target : folder(of: path) + target
     }
-    // The file does not exist, but its directory does.
-    guard let last = path.lastIndex(of: "/") else { return path }
-    guard let folder = real(String(path[...last])) else { return path }
-    return (folder == "/" ? "" : folder) + path[last...]
+    // The file is not there, its folder is.
+    let folder = folder(of: path)
+    guard let found = real(folder.isEmpty ? "." : folder) else { return path }
+    return (found == "/" ? "" : found) + "/" + path.dropFirst(folder.count)
   }
 
   private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" }
