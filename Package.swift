@@ -337,22 +337,18 @@ let targets: [Target] = [
       "StorageConformance", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues",
       "VivariumTestSupport",
     ]),
+  Room.support("CrashSamples", ["StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite"]),
   Room.support("PowerCut", []),
   Room.program(
     "power-cut-child",
-    [
-      "PowerCut", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport",
-    ], path: "Tests/PowerCutChild"),
-  Room.tests(
-    "PowerCutTests", ["StorageInterface", "StorageLMDB", "StorageSQLite", "VivariumTestSupport", "power-cut-child"]),
+    ["CrashSamples", "PowerCut", "StorageInterface", "VivariumTestSupport"], path: "Tests/PowerCutChild"),
+  Room.tests("PowerCutTests", ["CrashSamples", "StorageInterface", "VivariumTestSupport", "power-cut-child"]),
   Room.program("watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
   Room.tests("ObservationTests", ["StorageLMDB", "StorageSQLite", "Vivarium", "VivariumTestSupport", "watch-child"]),
   Room.program(
     "crash-child",
-    [
-      "CVivariumLMDB", "CVivariumSystem", "StorageCoordination", "StorageInterface", "StorageLMDB", "StorageSQLite",
-      "StoreValues", "VivariumTestSupport",
-    ], path: "Tests/CrashChild"),
+    ["CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageInterface", "VivariumTestSupport"],
+    path: "Tests/CrashChild"),
   Room.program(
     "damage-child",
     ["StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "VivariumTestSupport"],
@@ -369,7 +365,7 @@ let targets: [Target] = [
     ["MigrationSamples", "StorageInterface", "Vivarium", "VivariumTestSupport", "migration-child"]),
   Room.tests(
     "CrashTests",
-    ["StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport", "crash-child"]),
+    ["CrashSamples", "StorageInterface", "StorageLMDB", "StoreValues", "VivariumTestSupport", "crash-child"]),
 ]
 
 /// What people choose: the database, an engine, the parts that stand alone, the companions.

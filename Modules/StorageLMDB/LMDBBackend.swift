@@ -24,7 +24,7 @@ public struct LMDBBackend: StorageBackend {
     while true {
       let engine = try files.engine(at: location) { () throws(StorageError) in
         let store = try LMDBStore(
-          path: location, isReadOnly: options.isReadOnly, createsIfMissing: options.createsIfMissing)
+          path: location, isReadOnly: options.isReadOnly, createsIfMissing: options.createsIfMissing, isPrivate: options.isPrivate)
         do throws(StorageError) {
           return try ColumnEngine(store, options)
         } catch {

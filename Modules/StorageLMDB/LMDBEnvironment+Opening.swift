@@ -11,12 +11,14 @@ import StorageInterface
 
 extension LMDBEnvironment {
   static let table = EnvironmentTable()
-  /// Permissions of new files, before the umask: readers of the same group need to write the lock file.
+  /// Permissions of new stores, before the user's mask: readers of the same group need to write the lock file. Files beside a store
+  /// have those of the store.
   static let mode: UInt32 = 0o664
 
   /// Opens the store at `path`, or returns its open environment.
   static func open(
-    _ path: String, isReadOnly: Bool, createsIfMissing: Bool, map: MapBounds = MapBounds()
+    _ path: String, isReadOnly: Bool, createsIfMissing: Bool, mode: UInt32 = LMDBEnvironment.mode,
+    map: MapBounds = MapBounds()
   ) throws(StorageError) -> LMDBEnvironment {
     if let files = LMDBFiles(existing: path) { return try open(files, isReadOnly: isReadOnly, map) }
     let number = errno
@@ -37,7 +39,7 @@ extension LMDBEnvironment {
     if isReadOnly {
       try refuseTornStore(files)
     } else {
-      try SafePointFile.restore(files, mode: mode)
+      try SafePointFile.restore(files, mode: files.sideMode)
     }
     let header = try LMDBHeader(path: files.data)
     try header.check(path: files.data)
@@ -68,10 +70,10 @@ extension LMDBEnvironment {
   private static func writer(
     _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ map: MapBounds
   ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
-    let presence = try StorePresence(path: files.coordination, as: .writer, mode: mode)
+    let presence = try StorePresence(path: files.coordination, as: .writer, mode: files.sideMode)
     try files.claim(presence)
-    let lock = try FileWriterLock(path: files.coordination, mode: mode)
-    let bell = try FileDoorbell(path: files.bell, isReadOnly: false, mode: mode)
+    let lock = try FileWriterLock(path: files.coordination, mode: files.sideMode)
+    let bell = try FileDoorbell(path: files.bell, isReadOnly: false, mode: files.sideMode)
     guard access(files.data, W_OK) == 0 else { throw LMDBFiles.openError(errno, files.data) }
     let raw: RawEnvironment
     if let open {
@@ -101,7 +103,8 @@ extension LMDBEnvironment {
     } catch where error.code == .permissionDenied {
       let guardian = try optionalPresence(files, as: .unprotectedReader)
       let raw = try RawEnvironment(
-        files: files, isReadOnly: true, isLockless: true, mapSize: map.first(for: files), mapSizeMax: map.last, mode: mode)
+        files: files, isReadOnly: true, isLockless: true, mapSize: map.first(for: files), mapSizeMax: map.last,
+        mode: files.sideMode)
       return wrapped(raw, guardian)
     }
   }
@@ -112,10 +115,10 @@ extension LMDBEnvironment {
     _ files: LMDBFiles, isReadOnly: Bool, _ map: MapBounds
   ) throws(StorageError) -> RawEnvironment {
     try files.refuseOtherTables()
-    try files.reserveLock(mode: mode, isReadOnly: isReadOnly)
+    try files.reserveLock(mode: files.sideMode, isReadOnly: isReadOnly)
     let raw = try RawEnvironment(
       files: files, isReadOnly: isReadOnly, isLockless: false, mapSize: map.first(for: files), mapSizeMax: map.last,
-      mode: mode)
+      mode: files.sideMode)
     do throws(StorageError) {
       try raw.claimTable()
       return raw

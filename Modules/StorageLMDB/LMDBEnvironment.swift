@@ -269,7 +269,7 @@ final class LMDBEnvironment: Sendable {
   func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
     guard !isReadOnly, !mark.isStale else { return nil }
     let table = holders.withLock { table in
-      table = table ?? (try? HolderTable(path: files.coordination, mode: LMDBEnvironment.mode))
+      table = table ?? (try? HolderTable(path: files.coordination, mode: files.sideMode))
       return table
     }
     return table?.announce(version, label: label)

@@ -54,12 +54,12 @@ struct LMDBFiles: Sendable, Hashable {
   static func making(
     _ path: String, mode: UInt32, mapSize: Int, _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
-    let aside = LMDBFiles(data: "\(path).new-\(getpid())-\(UInt32.random(in: 0 ... .max))")
-    let file = open(aside.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(mode))
-    guard file >= 0 else { throw openError(errno, path) }
+    let made: AsideFile
+    do throws(StorageError) { made = try AsideFile(for: path, mode: mode) } catch { throw openError(error.underlyingCode, path) }
+    let aside = LMDBFiles(data: made.path)
     defer {
-      close(file)
-      unlink(aside.data)
+      made.letGo()
+      made.remove()
     }
     let raw = try RawEnvironment(files: aside, isReadOnly: false, isLockless: true, mapSize: mapSize, mode: mode)
     do throws(StorageError) { try fill(raw.pointer, aside) } catch {
@@ -67,8 +67,9 @@ struct LMDBFiles: Sendable, Hashable {
       throw error
     }
     raw.close()
-    guard fsync(file) == 0 else { throw openError(errno, path) }
-    // Renamed, not linked: a file with two names is rejected.
+    let synced = made.sync()
+    guard synced == 0 else { throw openError(synced, path) }
+    // Moved, not linked: a file with two names is refused.
     let number = cs_rename_new(aside.data, path)
     guard number == 0 || number == EEXIST else { throw openError(number, path) }
     syncDirectory(of: path)
@@ -147,7 +148,10 @@ struct LMDBFiles: Sendable, Hashable {
     return stat(data, &info) == 0 ? UInt32(info.st_mode) & 0o777 : LMDBEnvironment.mode
   }
 
-  /// The disk usage of the data file.
+  /// Who may use files that are made beside it: who may use it.
+  var sideMode: UInt32 { dataMode | 0o600 }
+
+  /// What the data file takes.
   var allocatedDataBytes: Int { LMDBFiles.allocated(data) }
 
   private static func allocated(_ path: String) -> Int {

@@ -20,10 +20,11 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
   /// Opens the file at `path`. Throws the errors of `StorageBackend.open`. For tests, `mapSize`: the initial address space in
   /// bytes, halved until it fits, and `mapSizeMax`: its maximum.
   package init(
-    path: String, isReadOnly: Bool = false, createsIfMissing: Bool = true, mapSize: Int? = nil, mapSizeMax: Int = .max
+    path: String, isReadOnly: Bool = false, createsIfMissing: Bool = true, isPrivate: Bool = false, mapSize: Int? = nil,
+    mapSizeMax: Int = .max
   ) throws(StorageError) {
     let environment = try LMDBEnvironment.open(
-      path, isReadOnly: isReadOnly, createsIfMissing: createsIfMissing,
+      path, isReadOnly: isReadOnly, createsIfMissing: createsIfMissing, mode: isPrivate ? 0o600 : LMDBEnvironment.mode,
       map: MapBounds(first: mapSize, last: mapSizeMax))
     var statistics = MDB_stat()
     mdb_env_stat(environment.pointer, &statistics)

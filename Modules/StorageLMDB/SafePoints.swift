@@ -67,7 +67,7 @@ final class SafePoints: Sendable {
       // Removed or replaced: the point is written again to the path where recovery would look for it.
       if state.file?.isInPlace == false { state.file = nil }
       if state.file == nil {
-        state.file = try SafePointFile(files: environment.files, creates: !isSynced, mode: LMDBEnvironment.mode)
+        state.file = try SafePointFile(files: environment.files, creates: !isSynced, mode: environment.files.sideMode)
       }
       guard let file = state.file else { return true }
       let isArmed = file.newest().map { $0.isArmed && $0.system == .current } ?? false
@@ -197,7 +197,7 @@ final class SafePoints: Sendable {
   func finish(_ environment: LMDBEnvironment) {
     defer { release() }
     let known = state.withLock { $0.file }
-    let opened = try? known ?? SafePointFile(files: environment.files, creates: false, mode: LMDBEnvironment.mode)
+    let opened = try? known ?? SafePointFile(files: environment.files, creates: false, mode: environment.files.sideMode)
     guard environment.writerLock != nil, let file = opened, file.newest()?.isArmed == true,
       let hold = try? environment.acquireWriter(.after(.seconds(2)))
     else { return }

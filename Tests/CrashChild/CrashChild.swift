@@ -1,29 +1,49 @@
+import CrashSamples
 import Foundation
 import StorageInterface
-import StorageLMDB
-import StorageSQLite
 import VivariumTestSupport
 
-/// Commits numbered transactions until it is killed, and says each number on its output once it is durable:
-/// `crash-child KIND PATH WRITER [COMMITS]`. With a number of commits it ends itself in the last one, see `CommitWindow`.
+/// A process that is killed while it works, and that says each number on its output once what it stands for is on the disk:
+///
+///     crash-child KIND PATH WRITER [COMMITS]        commits numbered transactions; ends itself in the last of them, see `CommitWindow`
+///     crash-child KIND PATH copies FOLDER FIRST     writes numbered copies of the store into a folder
 @main struct CrashChild {
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard (4...5).contains(arguments.count), let writer = Int64(arguments[3]) else {
-      FileHandle.standardError.write(Data("usage: crash-child lmdb|sqlite PATH WRITER [COMMITS]\n".utf8))
-      exit(2)
+    guard (4...6).contains(arguments.count), let store = CrashedStore(rawValue: arguments[1]) else { return usage() }
+    let engine = try store.backend(arguments[2]).open(OpenOptions(historyLimit: 1_000_000))
+    if let writer = Int64(arguments[3]) {
+      try write(as: writer, engine, arguments[2], last: arguments.count == 5 ? Int(arguments[4]) : nil)
+    } else if arguments.count == 6, let first = Int64(arguments[5]) {
+      try copy(store, engine, into: arguments[4], from: first)
+    } else {
+      usage()
     }
-    let backend: any StorageBackend =
-      arguments[1] == "lmdb" ? LMDBBackend(path: arguments[2]) : SQLiteBackend(path: arguments[2])
-    let engine = try backend.open(OpenOptions(historyLimit: 1_000_000))
+  }
+
+  private static func write(as writer: Int64, _ engine: any StorageEngine, _ path: String, last: Int?) throws {
     try CrashLedger.prepare(engine)
-    let last = arguments.count == 5 ? Int(arguments[4]) : nil
     var commits = 0
     while true {
       let number = try CrashLedger.commitNext(writer, engine, .full)
       commits += 1
-      if commits == last { try CommitWindow.die(arguments[2]) }
-      FileHandle.standardOutput.write(Data("\(number)\n".utf8))
+      if commits == last { try CommitWindow.die(path) }
+      say(number)
     }
+  }
+
+  private static func copy(_ store: CrashedStore, _ engine: any StorageEngine, into folder: String, from first: Int64) throws {
+    guard let copying = engine.powers.copying else { return usage() }
+    for number in first... {
+      try copying.writeCopy(to: "\(folder)/copy-\(number)", try store.encryption(ofCopy: number)) { _ in .proceed }
+      say(number)
+    }
+  }
+
+  private static func say(_ number: Int64) { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
+
+  private static func usage() {
+    FileHandle.standardError.write(Data("usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH copies FOLDER FIRST\n".utf8))
+    exit(2)
   }
 }

@@ -1,23 +1,18 @@
+import CrashSamples
 import Foundation
 import StorageInterface
-import StorageLMDB
-import StorageSQLite
 import Testing
 import VivariumTestSupport
 
 /// Children that write are killed at random moments; what they were told is durable must be there, whole, and
 /// the next writer must not wait. `VIVARIUM_CRASH_ROUNDS` sets how often, `VIVARIUM_SEED` repeats a run's choices.
 @Suite(.serialized) struct CrashTests {
-  @Test func lmdbKeepsEveryAcknowledgedCommitWhole() throws {
-    try rounds("lmdb") { LMDBBackend(path: $0) }
+  @Test(arguments: CrashedStore.allCases) func everyAcknowledgedCommitIsKeptWhole(_ store: CrashedStore) throws {
+    try rounds(store)
   }
 
-  @Test func sqliteKeepsEveryAcknowledgedCommitWhole() throws {
-    try rounds("sqlite") { SQLiteBackend(path: $0) }
-  }
-
-  private func rounds(_ kind: String, _ backend: (String) -> any StorageBackend) throws {
-    var random = SeededGenerator.forTest(kind)
+  private func rounds(_ store: CrashedStore) throws {
+    var random = SeededGenerator.forTest(store.rawValue)
     let folder = TemporaryDirectory("crash")
     var path = folder.file("store-0").path
     var acknowledged: [Int64: Int64] = [:]
@@ -26,22 +21,30 @@ import VivariumTestSupport
       if round % 25 == 24 {
         // A fresh file now and then: also the making of a store can be cut short.
         commits += acknowledged.values.reduce(0, +)
-        try backend(path).remove()
+        try store.backend(path).remove()
         path = folder.file("store-\(round)").path
         acknowledged = [:]
       }
       let writers = random.oneIn(3) ? [1, 2, 3] : [Int64(1 + random.below(3))]
-      let children = try writers.map { try WritingChild(kind, path, $0) }
+      let children = try writers.map { try WritingChild(store, path, $0) }
       // The moment is counted in commits, so that slow machines test the same; and then a little more.
       let count = random.below(12)
       for _ in 0..<count { _ = children[0].number() }
       if random.oneIn(2) { spin(random.below(60_000)) }
+      if children.count > 1, random.oneIn(2) { letOneWriteOn(children, round) }
       for child in children { child.kill() }
       for child in children { acknowledged[child.writer] = max(acknowledged[child.writer] ?? 0, child.lastWord()) }
-      try check(backend(path), acknowledged: &acknowledged, round)
+      try check(store.backend(path), acknowledged: &acknowledged, round)
     }
     commits += acknowledged.values.reduce(0, +)
-    print("\(kind): \(commits) acknowledged commits")
+    print("\(store): \(commits) acknowledged commits")
+  }
+
+  /// Kills all but one, who must not wait for the dead.
+  private func letOneWriteOn(_ children: [WritingChild], _ round: Int) {
+    let survivor = children[round % children.count]
+    for child in children where child !== survivor { child.kill() }
+    for _ in 0..<3 { #expect(survivor.number() != nil, "round \(round): writer \(survivor.writer) stands still") }
   }
 
   /// Passes a little time of random length, busy.

@@ -1,3 +1,4 @@
+import CrashSamples
 import Foundation
 import StorageInterface
 import StorageLMDB
@@ -17,7 +18,7 @@ import VivariumTestSupport
   /// Lets a writer commit and die between the meta page and the number of the newest transaction. The last number that it
   /// said; the commit in which it died is one more.
   private func die(in commits: Int, of writer: Int64) throws -> Int64 {
-    let child = try WritingChild("lmdb", path, writer, commits: commits)
+    let child = try WritingChild(.lmdb, path, writer, commits: commits)
     let last = child.lastWord()
     #expect(child.wasKilled)
     return last
@@ -66,7 +67,7 @@ import VivariumTestSupport
     defer { keeper.close() }
     let last = try die(in: 5, of: 1) + 1
     // Another process that opens only now.
-    let other = try WritingChild("lmdb", path, 2)
+    let other = try WritingChild(.lmdb, path, 2)
     #expect(other.number() == 1)
     other.kill()
     let second = other.lastWord()
@@ -83,7 +84,7 @@ import VivariumTestSupport
       if random.oneIn(2) {
         acknowledged[writer] = max(acknowledged[writer] ?? 0, try die(in: 1 + random.below(30), of: writer))
       } else {
-        let child = try WritingChild("lmdb", path, writer)
+        let child = try WritingChild(.lmdb, path, writer)
         for _ in 0..<(1 + random.below(30)) { _ = child.number() }
         if random.oneIn(2) { _ = try engine.powers.space?.reclaimSpace(.after(.seconds(600))) }
         child.kill()

@@ -1,9 +1,11 @@
+import CrashSamples
 import Foundation
 import Testing
 import VivariumTestSupport
 
 /// A running `crash-child`, and what it said.
 final class WritingChild {
+  /// As which it writes; 0 of one that writes copies.
   let writer: Int64
   private let process = Process()
   private let output = Pipe()
@@ -11,14 +13,23 @@ final class WritingChild {
   /// Whether it ended by SIGKILL. After `lastWord`.
   var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
   private var rest = Data()
-  /// The last number that the child said is durable.
+  /// The last number that the child said is on the disk.
   private(set) var acknowledged: Int64 = 0
 
   /// - Parameter commits: it ends itself in this commit, where a kill leaves the most behind; nil: it goes on until it is killed.
-  init(_ kind: String, _ path: String, _ writer: Int64, commits: Int? = nil) throws {
+  convenience init(_ store: CrashedStore, _ path: String, _ writer: Int64, commits: Int? = nil) throws {
+    try self.init([store.rawValue, path, "\(writer)"] + (commits.map { ["\($0)"] } ?? []), writer)
+  }
+
+  /// One that writes copies of the store into a folder, numbered from `first` on. Its numbers are theirs.
+  convenience init(copying store: CrashedStore, _ path: String, into folder: URL, from first: Int64) throws {
+    try self.init([store.rawValue, path, "copies", folder.path, "\(first)"], 0)
+  }
+
+  private init(_ arguments: [String], _ writer: Int64) throws {
     self.writer = writer
     process.executableURL = Self.executable
-    process.arguments = [kind, path, "\(writer)"] + (commits.map { ["\($0)"] } ?? [])
+    process.arguments = arguments
     process.standardOutput = output
     process.terminationHandler = { [ended] _ in ended.fire() }
     try process.run()
@@ -75,6 +86,10 @@ final class WritingChild {
 
   /// Kills the child without warning.
   func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+
+  /// Stops the child where it is, and lets it go on.
+  func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+  func goOn() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
   /// The last number that a killed child said. Only after every child was killed: one may hold another's output.
   func lastWord() -> Int64 {

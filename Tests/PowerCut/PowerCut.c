@@ -16,7 +16,7 @@
 
 #ifdef __linux__
 
-enum { files_max = 8, sector = 512 };
+enum { files_max = 16, sector = 512 };
 
 // A file of the store, with a descriptor of our own that is never closed: closing it would drop the locks that the
 // process holds on the file.
@@ -89,7 +89,8 @@ static bool is_of_store(int descriptor) {
   size_t prefix = strlen(store_path);
   if (strncmp(path, store_path, prefix)) return false;
   const char *rest = path + prefix;
-  return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal");
+  // What becomes the store lies under another name until it is whole.
+  return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal") || !strncmp(rest, ".new-", 5);
 }
 
 // The file's place in `files`; -1 for files that are none of ours.

@@ -1,8 +1,7 @@
 #if os(Linux)
+import CrashSamples
 import Foundation
 import StorageInterface
-import StorageLMDB
-import StorageSQLite
 import Testing
 import VivariumTestSupport
 
@@ -11,10 +10,10 @@ import VivariumTestSupport
 @Suite struct PowerCutTests {
   private static let transactions = 12
 
-  @Test(arguments: ["lmdb", "sqlite"])
-  func everyAcknowledgedCommitIsWholeAfterAPowerCut(engine: String) throws {
+  @Test(arguments: CrashedStore.allCases)
+  func everyAcknowledgedCommitIsWholeAfterAPowerCut(store: CrashedStore) throws {
     var random = SeededGenerator.forTest()
-    let calls = try callsOfWholeRun(engine)
+    let calls = try callsOfWholeRun(store)
     let cuts = environmentNumber("VIVARIUM_POWER_CUTS", default: 20)
     try #require(calls > 20)
     for cut in 0..<cuts {
@@ -24,45 +23,72 @@ import VivariumTestSupport
       let path = Child.path(in: folder)
       let seed = random.next()
       let outcome = try Child.run(
-        engine, path, Self.transactions, ["POWER_CUT_AT": "\(at)", "POWER_CUT_SEED": "\(seed)"])
-      try check(engine, path, acknowledged: outcome.done, "cut at \(at), seed \(seed)")
+        store, path, Self.transactions, ["POWER_CUT_AT": "\(at)", "POWER_CUT_SEED": "\(seed)"])
+      try check(store.backend(path), acknowledged: outcome.done, "\(store), cut at \(at), seed \(seed)")
     }
   }
 
-  @Test(arguments: ["lmdb", "sqlite"])
-  func aFullDiskRefusesCommitsAndLosesNothing(engine: String) throws {
-    let calls = try callsOfWholeRun(engine)
+  @Test(arguments: CrashedStore.allCases)
+  func aFullDiskRefusesCommitsAndLosesNothing(store: CrashedStore) throws {
+    let calls = try callsOfWholeRun(store)
     for at in stride(from: calls / 3, to: calls, by: max(1, calls / 8)) {
       let folder = TemporaryDirectory()
       let path = Child.path(in: folder)
       let outcome = try Child.run(
-        engine, path, Self.transactions, ["POWER_FAIL_AT": "\(at)", "POWER_FAIL_FOR": "2"])
+        store, path, Self.transactions, ["POWER_FAIL_AT": "\(at)", "POWER_FAIL_FOR": "2"])
       #expect(outcome.errors.isEmpty, "failing at \(at)")
       #expect(outcome.done == nil || outcome.done! > 0)
-      try check(engine, path, acknowledged: outcome.done, "failing at \(at)")
+      try check(store.backend(path), acknowledged: outcome.done, "\(store), failing at \(at)")
     }
   }
 
-  private func callsOfWholeRun(_ engine: String) throws -> Int {
+  @Test(arguments: CrashedStore.allCases)
+  func aCopyIsWholeOrNotThereAfterAPowerCut(store: CrashedStore) throws {
+    var random = SeededGenerator.forTest()
     let folder = TemporaryDirectory()
-    let outcome = try Child.run(engine, Child.path(in: folder), Self.transactions, [:])
+    let path = Child.path(in: folder)
+    _ = try Child.run(store, path, Self.transactions, [:])
+    let cuts = environmentNumber("VIVARIUM_POWER_CUTS", default: 20)
+    for number in 1...Int64(3) {
+      let whole = folder.file("whole-\(number)").path
+      let calls = try Child.run(store, path, copy: whole, number, [:]).calls
+      try #require(calls > 2 && FileManager.default.fileExists(atPath: whole))
+      for cut in 0..<cuts {
+        let copy = folder.file("copy-\(number)-\(cut)").path
+        let at = cut < calls ? 1 + cut * max(1, calls / cuts) : 1 + random.below(calls)
+        let seed = random.next()
+        let outcome = try Child.run(
+          store, path, copy: copy, number, ["POWER_CUT_AT": "\(at)", "POWER_CUT_SEED": "\(seed)"])
+        let what = "copy \(number), cut at \(at), seed \(seed)"
+        #expect(outcome.done == nil || FileManager.default.fileExists(atPath: copy), "\(what)")
+        if FileManager.default.fileExists(atPath: copy) {
+          try check(store.backend(ofCopy: number, copy), acknowledged: Int64(Self.transactions), "\(store), \(what)")
+        }
+        try check(store.backend(path), acknowledged: Int64(Self.transactions), "\(store), \(what)")
+      }
+    }
+  }
+
+  private func callsOfWholeRun(_ store: CrashedStore) throws -> Int {
+    let folder = TemporaryDirectory()
+    let outcome = try Child.run(store, Child.path(in: folder), Self.transactions, [:])
     #expect(outcome.errors.isEmpty && outcome.done == Int64(Self.transactions))
     return outcome.calls
   }
 
-  private func check(_ engine: String, _ path: String, acknowledged: Int64?, _ what: String) throws {
+  private func check(_ backend: any StorageBackend, acknowledged: Int64?, _ what: String) throws {
     do {
-      let opened = try Child.backend(engine, path).open(OpenOptions())
+      let opened = try backend.open(OpenOptions())
       defer { opened.close() }
       let read = try opened.beginRead()
       let last = try CrashLedger.lastNumber(of: 1, read)
-      #expect(last >= acknowledged ?? 0, "\(engine), \(what)")
+      #expect(last >= acknowledged ?? 0, "\(what)")
       try CrashLedger.check(read, acknowledged: [1: last])
       read.end()
       try CrashLedger.prepare(opened)
-      #expect(try CrashLedger.commitNext(1, opened, .full) == last + 1, "\(engine), \(what)")
+      #expect(try CrashLedger.commitNext(1, opened, .full) == last + 1, "\(what)")
     } catch {
-      Issue.record("\(engine), \(what): \(error)")
+      Issue.record("\(what): \(error)")
     }
   }
 }
@@ -77,14 +103,21 @@ private enum Child {
 
   static func path(in folder: TemporaryDirectory) -> String { folder.file("ledger").path }
 
-  static func backend(_ engine: String, _ path: String) -> any StorageBackend {
-    engine == "lmdb" ? LMDBBackend(path: path) : SQLiteBackend(path: path)
+  static func run(_ store: CrashedStore, _ path: String, _ count: Int, _ environment: [String: String]) throws -> Outcome {
+    try run([store.rawValue, path, "\(count)"], over: path, environment)
   }
 
-  static func run(_ engine: String, _ path: String, _ count: Int, _ environment: [String: String]) throws -> Outcome {
+  /// Writes a copy; the power goes at calls on its files.
+  static func run(
+    _ store: CrashedStore, _ path: String, copy: String, _ number: Int64, _ environment: [String: String]
+  ) throws -> Outcome {
+    try run([store.rawValue, path, "\(number)", copy], over: copy, environment)
+  }
+
+  private static func run(_ arguments: [String], over path: String, _ environment: [String: String]) throws -> Outcome {
     let child = Process()
     child.executableURL = Bundle.main.bundleURL.appendingPathComponent("power-cut-child")
-    child.arguments = [engine, path, "\(count)"]
+    child.arguments = arguments
     child.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
       .merging(["POWER_CUT_PATH": path]) { $1 }
     let output = Pipe()

@@ -30,8 +30,14 @@ public struct OpenOptions: Sendable, Hashable {
   public var createsIfMissing: Bool
   /// How many commits the history keeps at least. Any commit may drop older records.
   public var historyLimit: Int
+  /// Whether a file that is made is for its owner alone (0600), whatever the process's umask says; files beside one that is there
+  /// follow that one. A power to copy gives a copy the permissions of what it copies.
+  public var isPrivate: Bool
 
-  public init(isReadOnly: Bool = false, createsIfMissing: Bool = true, historyLimit: Int = 10_000) {
+  public init(
+    isReadOnly: Bool = false, createsIfMissing: Bool = true, historyLimit: Int = 10_000, isPrivate: Bool = false
+  ) {
+    self.isPrivate = isPrivate
     self.isReadOnly = isReadOnly
     self.createsIfMissing = createsIfMissing
     self.historyLimit = historyLimit

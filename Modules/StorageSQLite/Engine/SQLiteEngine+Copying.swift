@@ -26,11 +26,20 @@ extension SQLiteEngine: FileCopying {
       }
     let target = StoreFile(path: SQLiteBackend.resolved(path), seal: seal)
     try target.checkUnused()
-    let aside = StoreFile(path: target.asidePath, seal: seal)
-    try aside.makeEmpty(like: file, for: target.path)
-    defer { aside.removeUnfinished() }
-    try vacuum(into: aside, target.path, progress)
-    try aside.turnIntoStore()
+    let made = try AsideFile(for: target.path, mode: file.mode ?? 0o600)
+    let aside = StoreFile(path: made.path, seal: seal)
+    defer { made.remove() }
+    do throws(StorageError) {
+      try vacuum(into: aside, target.path, progress)
+      try aside.turnIntoStore()
+      let number = made.sync()
+      guard number == 0 else { throw .system(number, .statement, doing: "sync the copy", path: target.path) }
+    } catch {
+      made.letGo()
+      throw error
+    }
+    // Before the file has its name: closing a descriptor of it afterwards would take SQLite's locks back.
+    made.letGo()
     guard try aside.move(to: target.path) else { throw .exists(target.path) }
     try LogFile.syncDirectory(of: target.path)
   }
@@ -110,23 +119,13 @@ extension StoreFile {
     for path in allPaths where lstat(path, &info) == 0 { throw .exists(path) }
   }
 
-  /// Creates a new file with the permissions of `other`, to become the one at `path`.
-  fileprivate func makeEmpty(like other: StoreFile, for path: String) throws(StorageError) {
-    var info = stat()
-    close(try openNew(stat(other.path, &info) == 0 ? info.st_mode & 0o777 : 0o600, for: path))
-  }
-
-  /// Completes the result of `VACUUM INTO`, which has no log and is not synced.
+  /// After `VACUUM INTO`, which leaves a file that has no log and is not on the disk yet.
   fileprivate func turnIntoStore() throws(StorageError) {
     let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE)
     // A journal file would hold plain pages.
     if seal != nil { try connection.execute("PRAGMA journal_mode = MEMORY") }
     try connection.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL")
     connection.shut()
-    let descriptor = open(path, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(errno, .statement, doing: "open the copy", path: path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .system(errno, .statement, doing: "sync the copy", path: path) }
   }
 }
 

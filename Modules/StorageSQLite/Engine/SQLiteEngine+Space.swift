@@ -39,7 +39,7 @@ extension SQLiteEngine: VersionAnnouncing {
   public func announce(_ version: Version, label: String) -> (any VersionAnnouncement)? {
     guard lock != nil, !mark.isStale else { return nil }
     let table = holders.withLock { table in
-      table = table ?? (try? HolderTable(path: file.coordinationPath))
+      table = table ?? (try? HolderTable(path: file.coordinationPath, mode: file.sideMode))
       return table
     }
     return table?.announce(version, label: label)

@@ -80,8 +80,8 @@ public final class SQLiteEngine: StorageEngine {
     hasMadeLog = options.isReadOnly && !isImmutable && !hadLog
     held = Mutex(HeldFiles(path: file.path))
     self.presence = Mutex(presence)
-    lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath)
-    bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly)
+    lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath, mode: file.sideMode)
+    bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly, mode: file.sideMode)
     checkpointer = Checkpointer(file, lock: lock)
     shared.withLock { shared in
       shared.isImmutable = isImmutable
@@ -104,7 +104,9 @@ public final class SQLiteEngine: StorageEngine {
   private static func announce(
     _ file: StoreFile, _ options: OpenOptions
   ) throws(StorageError) -> (StorePresence?, isImmutable: Bool) {
-    guard options.isReadOnly else { return (try StorePresence(path: file.coordinationPath, as: .writer), false) }
+    guard options.isReadOnly else {
+      return (try StorePresence(path: file.coordinationPath, as: .writer, mode: file.sideMode), false)
+    }
     let isImmutable = !file.hasLog && !(file.hadWriter && file.mayHaveLog)
     do throws(StorageError) {
       return (

@@ -47,7 +47,7 @@ struct StoreFile {
           .fileNotFound, .engine, "There is no store at '\(path)'.", remedy: "Check the path, or let the store be made.")
       }
       try checkName()
-      do throws(StorageError) { made.isStore = try create() } catch {
+      do throws(StorageError) { made.isStore = try create(options) } catch {
         removeTraces(made)
         throw error
       }
@@ -84,23 +84,28 @@ struct StoreFile {
     StorageError(.foreignFile, .engine, "'\(path)' is not a store: \(reason).", remedy: "Check the path.")
   }
 
-  /// Creates the store under another name and renames it, so that nobody finds an incomplete one. False if another process was
-  /// first. An existing empty file passes its owner and its permissions to the store.
-  private func create() throws(StorageError) -> Bool {
-    let lock = try FileWriterLock(path: coordinationPath)
+  /// Makes the store aside and moves it into place whole, so that nobody ever finds half of one. False when somebody else
+  /// was faster. An empty file that is there gives the store its owner and its permissions.
+  private func create(_ options: OpenOptions) throws(StorageError) -> Bool {
+    let lock = try FileWriterLock(path: coordinationPath, mode: options.isPrivate ? 0o600 : 0o644)
     let hold = try lock.acquire(.never)
     defer { hold.release() }
     // Another process may have created it while we waited.
     let found = try SQLiteHeader.read(path)
     guard found == .missing || found == .empty else { return false }
-    let aside = StoreFile(path: asidePath, seal: seal)
-    let descriptor = try aside.openNew(0o644, for: path)
-    defer { aside.removeUnfinished() }
-    let number = found == .empty ? FilePermissions(path: path)?.apply(to: descriptor) : 0
-    // Before SQLite opens the file: closing a descriptor later would release SQLite's locks.
-    close(descriptor)
-    guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
-    try aside.make()
+    let made = try AsideFile(for: path, mode: options.isPrivate ? 0o600 : 0o644)
+    let aside = StoreFile(path: made.path, seal: seal)
+    defer { made.remove() }
+    do throws(StorageError) {
+      let number = found == .empty ? FilePermissions(path: path)?.apply(to: made.file) : 0
+      guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
+      try aside.make()
+    } catch {
+      made.letGo()
+      throw error
+    }
+    // Before the file has its name: closing a descriptor of it afterwards would take SQLite's locks back.
+    made.letGo()
     if found == .empty {
       guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "make", path: path) }
     } else {
@@ -111,30 +116,11 @@ struct StoreFile {
     return true
   }
 
-  /// Creates a new file, which is to become the one at `path`; it follows no link. Must be closed before SQLite opens the file:
-  /// closing a descriptor later would release SQLite's locks.
-  func openNew(_ mode: mode_t, for path: String) throws(StorageError) -> Int32 {
-    let descriptor = open(self.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw .system(errno, doing: "make", path: path) }
-    return descriptor
-  }
-
-  /// Renames the file. False if the name is in use.
+  /// Gives the file its name. False when something has that already.
   func move(to path: String) throws(StorageError) -> Bool {
     let number = cs_rename_new(self.path, path)
     if number != 0, number != EEXIST { throw .system(number, doing: "make", path: path) }
     return number == 0
-  }
-
-  /// Removes the remains of an incomplete file.
-  func removeUnfinished() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
-
-  /// A unique name in the same directory; shortened if the store's name is long, to stay within the limit for names.
-  var asidePath: String {
-    var (folder, name) = ("", path[...])
-    if let slash = path.lastIndex(of: "/") { (folder, name) = (String(path[...slash]), path[path.index(after: slash)...]) }
-    while name.utf8.count > 120 { name.removeLast() }
-    return "\(folder)\(name).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
   }
 
   private func make() throws(StorageError) {
@@ -186,6 +172,15 @@ struct StoreFile {
     else { return false }
     return version == Version(0)
   }
+
+  /// Who may use the file; nil where it is not there.
+  var mode: UInt32? {
+    var info = stat()
+    return stat(path, &info) == 0 ? UInt32(info.st_mode) & 0o777 : nil
+  }
+
+  /// Who may use files that are made beside it: who may use it.
+  var sideMode: UInt32 { (mode ?? 0o644) | 0o600 }
 
   var hasLog: Bool { access(logPath, F_OK) == 0 }
 

@@ -1,0 +1,50 @@
+import StorageEncryption
+import StorageInterface
+import StorageLMDB
+import StorageSQLite
+
+/// The kinds of files whose writers are killed and whose power goes, as tests and their children open them.
+public enum CrashedStore: String, CaseIterable, Sendable {
+  case lmdb
+  case sqlite
+  #if Encryption
+  case encrypted
+  #endif
+
+  /// The store in the file at a path.
+  public func backend(_ path: String) throws -> any StorageBackend {
+    switch self {
+    case .lmdb: LMDBBackend(path: path)
+    case .sqlite: SQLiteBackend(path: path)
+    #if Encryption
+    case .encrypted: SQLiteBackend(path: path, key: try Self.key)
+    #endif
+    }
+  }
+
+  /// What becomes of the key in a copy: copies take turns, by their numbers.
+  public func encryption(ofCopy number: Int64) throws -> CopyEncryption {
+    #if Encryption
+    switch (self, number % 3) {
+    case (.encrypted, 1), (.sqlite, 1): return .key(try Self.otherKey)
+    case (.encrypted, 2): return .none
+    default: break
+    }
+    #endif
+    return .unchanged
+  }
+
+  /// The store in a copy.
+  public func backend(ofCopy number: Int64, _ path: String) throws -> any StorageBackend {
+    switch try encryption(ofCopy: number) {
+    case .unchanged: try backend(path)
+    case .none: SQLiteBackend(path: path)
+    case .key(let key): SQLiteBackend(path: path, key: key)
+    }
+  }
+
+  #if Encryption
+  private static var key: EncryptionKey { get throws { try EncryptionKey(repeatElement(7, count: EncryptionKey.byteCount)) } }
+  private static var otherKey: EncryptionKey { get throws { try EncryptionKey(repeatElement(8, count: EncryptionKey.byteCount)) } }
+  #endif
+}
