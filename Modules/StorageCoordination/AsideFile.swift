@@ -8,48 +8,48 @@ import Darwin
 #endif
 import StorageInterface
 
-/// A file that is made under another name, and gets its own when it is whole. Whoever is killed meanwhile leaves it behind: the next
-/// who makes a file for the same name takes it away.
+/// A file that is written under a temporary name and renamed when it is complete. If its process is killed before, the file stays in
+/// the folder; the next process that creates a file for the same name removes it.
 package struct AsideFile: Sendable {
-  /// Behind all data and all locks of the databases.
+  /// Beyond the data and the lock ranges of the databases.
   private static let lockByte: Int64 = 1 << 61
   private static let suffixes = ["", "-wal", "-shm", "-journal"]
   private static let nameMax = 120
 
-  /// A name that nobody knows before, in the folder of the file that it is to become.
+  /// An unpredictable name in the folder of the final file.
   package let path: String
   private let descriptor: Int32
 
-  /// Makes an empty one, which is nobody else's and no link, for the file at `path`. Throws what making a file can cause.
+  /// Creates an empty file, exclusively and without following links, that is to become the file at `path`.
   package init(for path: String, mode: UInt32) throws(StorageError) {
     let (folder, name) = AsideFile.split(path)
     AsideFile.removeAbandoned(folder, name)
     let aside = "\(folder)\(name).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let file = open(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
     guard file >= 0 else { throw .system(errno, doing: "make", path: path) }
-    // Says that its maker lives. Where a file system has no such locks, nobody takes anything away.
+    // Tells others that this process lives. On a file system without locks nothing is ever removed.
     _ = cs_lock_exclusive(file, AsideFile.lockByte, 1)
     (self.path, descriptor) = (aside, file)
   }
 
-  /// Its descriptor, until `letGo`.
+  /// The file descriptor. Valid until `letGo`.
   package var file: Int32 { descriptor }
 
-  /// Brings it to the disk. An errno value; 0: done.
+  /// Syncs the file to the disk. Returns 0 or an errno value.
   package func sync() -> Int32 { fsync(descriptor) == 0 ? 0 : errno }
 
-  /// Lets go of it. No database that keeps its locks by process may have the file open, nor may the file have its name by then: closing
-  /// a descriptor of a file takes such locks back.
+  /// Closes the descriptor. Call it before the file is renamed, and while no connection of SQLite has it open: closing any
+  /// descriptor of a file releases the process's POSIX locks on it.
   package func letGo() { close(descriptor) }
 
-  /// Removes it, if it was not given its name, and what a database has left beside it.
+  /// Removes the file, unless it was renamed, and the log and journal beside it.
   package func remove() { AsideFile.remove(path) }
 
   // MARK: Private
 
   private static func remove(_ path: String) { for suffix in suffixes { unlink(path + suffix) } }
 
-  /// The folder with its slash, and the beginning of the name: behind a long one there would be no room.
+  /// The folder with its slash, and the name, shortened to leave room for the suffix.
   private static func split(_ path: String) -> (folder: String, name: String) {
     var (folder, name) = ("", path[...])
     if let slash = path.lastIndex(of: "/") { (folder, name) = (String(path[...slash]), path[path.index(after: slash)...]) }
@@ -57,7 +57,7 @@ package struct AsideFile: Sendable {
     return (folder, String(name))
   }
 
-  /// Takes away what makers of the same file have left that are dead.
+  /// Removes the files that dead processes have left for the same final name.
   private static func removeAbandoned(_ folder: String, _ name: String) {
     guard let directory = opendir(folder.isEmpty ? "." : folder) else { return }
     defer { closedir(directory) }
@@ -75,7 +75,7 @@ package struct AsideFile: Sendable {
     }
   }
 
-  /// The process in a name that `init` gives; nil for all other names.
+  /// The process id in a name of the form that `init` gives; nil for other names.
   private static func maker(of other: String, _ name: String) -> pid_t? {
     guard other.hasPrefix(name + ".new-") else { return nil }
     let parts = other.dropFirst(name.count + 5).split(separator: "-", omittingEmptySubsequences: false)
@@ -85,7 +85,7 @@ package struct AsideFile: Sendable {
 
   private static func isGone(_ process: pid_t) -> Bool { kill(process, 0) != 0 && errno == ESRCH }
 
-  /// Whether nobody has it locked: a process of another container has a number that means nobody here.
+  /// Whether no process has it locked: the id of a process in another container says nothing here.
   private static func isLetGo(_ path: String) -> Bool {
     var number: Int32 = 0
     let file = cs_open_side(path, true, false, 0, &number)

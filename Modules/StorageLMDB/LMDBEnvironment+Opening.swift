@@ -11,8 +11,8 @@ import StorageInterface
 
 extension LMDBEnvironment {
   static let table = EnvironmentTable()
-  /// Permissions of new stores, before the user's mask: readers of the same group need to write the lock file. Files beside a store
-  /// have those of the store.
+  /// Permissions of new stores, before the umask: readers of the same group need to write the lock file. Files beside a store get
+  /// the permissions of its data file.
   static let mode: UInt32 = 0o664
 
   /// Opens the store at `path`, or returns its open environment.

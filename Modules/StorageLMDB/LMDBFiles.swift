@@ -69,7 +69,7 @@ struct LMDBFiles: Sendable, Hashable {
     raw.close()
     let synced = made.sync()
     guard synced == 0 else { throw openError(synced, path) }
-    // Moved, not linked: a file with two names is refused.
+    // Renamed, not linked: a file with two names is rejected.
     let number = cs_rename_new(aside.data, path)
     guard number == 0 || number == EEXIST else { throw openError(number, path) }
     syncDirectory(of: path)
@@ -148,10 +148,10 @@ struct LMDBFiles: Sendable, Hashable {
     return stat(data, &info) == 0 ? UInt32(info.st_mode) & 0o777 : LMDBEnvironment.mode
   }
 
-  /// Who may use files that are made beside it: who may use it.
+  /// Permissions of new files beside the data file: its own, and always read and write for the owner.
   var sideMode: UInt32 { dataMode | 0o600 }
 
-  /// What the data file takes.
+  /// The disk usage of the data file.
   var allocatedDataBytes: Int { LMDBFiles.allocated(data) }
 
   private static func allocated(_ path: String) -> Int {

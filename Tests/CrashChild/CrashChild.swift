@@ -3,9 +3,9 @@ import Foundation
 import StorageInterface
 import VivariumTestSupport
 
-/// A process that is killed while it works, and that says each number on its output once what it stands for is on the disk:
+/// A process that is killed while it works. It prints each number once the commit or the copy with that number is durable:
 ///
-///     crash-child KIND PATH WRITER [COMMITS]        commits numbered transactions; ends itself in the last of them, see `CommitWindow`
+///     crash-child KIND PATH WRITER [COMMITS]        commits numbered transactions; kills itself in the last one, see `CommitWindow`
 ///     crash-child KIND PATH copies FOLDER FIRST     writes numbered copies of the store into a folder
 @main struct CrashChild {
   static func main() throws {

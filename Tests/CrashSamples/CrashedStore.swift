@@ -3,7 +3,7 @@ import StorageInterface
 import StorageLMDB
 import StorageSQLite
 
-/// The kinds of files whose writers are killed and whose power goes, as tests and their children open them.
+/// The kinds of stores that kill tests and power cuts use, as the tests and their child processes open them.
 public enum CrashedStore: String, CaseIterable, Sendable {
   case lmdb
   case sqlite
@@ -22,7 +22,7 @@ public enum CrashedStore: String, CaseIterable, Sendable {
     }
   }
 
-  /// What becomes of the key in a copy: copies take turns, by their numbers.
+  /// How the copy with this number is encrypted: copies take turns.
   public func encryption(ofCopy number: Int64) throws -> CopyEncryption {
     #if Encryption
     switch (self, number % 3) {
@@ -34,7 +34,7 @@ public enum CrashedStore: String, CaseIterable, Sendable {
     return .unchanged
   }
 
-  /// The store in a copy.
+  /// The store in the copy with this number.
   public func backend(ofCopy number: Int64, _ path: String) throws -> any StorageBackend {
     switch try encryption(ofCopy: number) {
     case .unchanged: try backend(path)

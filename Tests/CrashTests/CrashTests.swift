@@ -40,7 +40,7 @@ import VivariumTestSupport
     print("\(store): \(commits) acknowledged commits")
   }
 
-  /// Kills all but one, who must not wait for the dead.
+  /// Kills all but one, which must not wait for the dead.
   private func letOneWriteOn(_ children: [WritingChild], _ round: Int) {
     let survivor = children[round % children.count]
     for child in children where child !== survivor { child.kill() }

@@ -4,8 +4,8 @@ import StorageInterface
 import Testing
 import VivariumTestSupport
 
-/// Processes that write copies are killed at random moments, some of them in the middle of giving the copy another key. The store that
-/// they copied is whole and goes on, a copy is whole or not there, and what is left of it is in nobody's way.
+/// Processes that write copies are killed at random moments, some of them while they encrypt the copy with another key. The store
+/// that they copied stays whole and usable, a copy is complete or does not exist, and leftovers do not disturb the next copy.
 /// `VIVARIUM_CRASH_ROUNDS` sets how often, `VIVARIUM_SEED` repeats a run's choices.
 @Suite(.serialized) struct KilledCopyTests {
   @Test(arguments: CrashedStore.allCases) func aCopyIsWholeOrNotThereWhoeverIsKilled(_ store: CrashedStore) throws {
@@ -38,7 +38,7 @@ import VivariumTestSupport
     }
   }
 
-  /// Makes the copy that the dead did not finish. Then nothing but copies is there, which are taken away.
+  /// Writes the copy that the killed process did not finish. Then the folder holds nothing but copies; removes them.
   private func goOn(
     _ store: CrashedStore, _ path: String, _ copies: URL, _ next: inout Int64, _ acknowledged: Int64, _ what: Comment
   ) throws {
@@ -60,7 +60,7 @@ import VivariumTestSupport
 
   private func isThere(_ number: Int64, _ copies: URL) -> Bool { FileManager.default.fileExists(atPath: copy(number, copies)) }
 
-  /// Commits so many numbers, and says the last.
+  /// Commits `count` numbers and returns the last.
   private func write(_ count: Int, _ store: CrashedStore, _ path: String) throws -> Int64 {
     let engine = try store.backend(path).open(OpenOptions(historyLimit: 1_000_000))
     defer { engine.close() }

@@ -4,8 +4,8 @@ import StorageInterface
 import Testing
 import VivariumTestSupport
 
-/// A writer that the system has stopped (SIGSTOP) in the middle of a write is not dead: nobody takes its right to write away, who waits
-/// is told so in time, and everybody reads on.
+/// A writer that was stopped (SIGSTOP) during a write is not dead: nobody takes over its lock, a waiting writer gets a timeout, and
+/// readers go on.
 @Suite(.serialized) struct StoppedWriterTests {
   @Test(arguments: CrashedStore.allCases) func whoWaitsForAStoppedWriterIsToldAndNothingIsLost(_ store: CrashedStore) throws {
     let folder = TemporaryDirectory("stopped")

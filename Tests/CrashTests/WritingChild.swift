@@ -5,7 +5,7 @@ import VivariumTestSupport
 
 /// A running `crash-child`, and what it said.
 final class WritingChild {
-  /// As which it writes; 0 of one that writes copies.
+  /// The writer's number; 0 if the child writes copies.
   let writer: Int64
   private let process = Process()
   private let output = Pipe()
@@ -13,7 +13,7 @@ final class WritingChild {
   /// Whether it ended by SIGKILL. After `lastWord`.
   var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
   private var rest = Data()
-  /// The last number that the child said is on the disk.
+  /// The last number that the child said is durable.
   private(set) var acknowledged: Int64 = 0
 
   /// - Parameter commits: it ends itself in this commit, where a kill leaves the most behind; nil: it goes on until it is killed.
@@ -21,7 +21,7 @@ final class WritingChild {
     try self.init([store.rawValue, path, "\(writer)"] + (commits.map { ["\($0)"] } ?? []), writer)
   }
 
-  /// One that writes copies of the store into a folder, numbered from `first` on. Its numbers are theirs.
+  /// A child that writes copies of the store into a folder. They are numbered from `first` on, and it prints these numbers.
   convenience init(copying store: CrashedStore, _ path: String, into folder: URL, from first: Int64) throws {
     try self.init([store.rawValue, path, "copies", folder.path, "\(first)"], 0)
   }
@@ -87,7 +87,7 @@ final class WritingChild {
   /// Kills the child without warning.
   func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
 
-  /// Stops the child where it is, and lets it go on.
+  /// Suspends and resumes the child.
   func stop() { Foundation.kill(process.processIdentifier, SIGSTOP) }
   func goOn() { Foundation.kill(process.processIdentifier, SIGCONT) }
 

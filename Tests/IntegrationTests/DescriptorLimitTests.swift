@@ -7,7 +7,7 @@ import StoreValues
 import Testing
 import VivariumTestSupport
 
-/// A process that may open no more files.
+/// A process at its limit of open files.
 struct DescriptorLimitTests {
   private static let backends: [@Sendable (String) -> any StorageBackend] = [{ LMDBBackend(path: $0) }, { SQLiteBackend(path: $0) }]
 

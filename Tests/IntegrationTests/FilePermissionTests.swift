@@ -5,7 +5,7 @@ import StorageSQLite
 import Testing
 import VivariumTestSupport
 
-/// Who may read and write the files of a store.
+/// The permissions of the files of a store.
 struct FilePermissionTests {
   private static let backends: [@Sendable (String) -> any StorageBackend] = [{ LMDBBackend(path: $0) }, { SQLiteBackend(path: $0) }]
 

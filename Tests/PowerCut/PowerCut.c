@@ -89,7 +89,7 @@ static bool is_of_store(int descriptor) {
   size_t prefix = strlen(store_path);
   if (strncmp(path, store_path, prefix)) return false;
   const char *rest = path + prefix;
-  // What becomes the store lies under another name until it is whole.
+  // A new store has a temporary name until it is complete.
   return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal") || !strncmp(rest, ".new-", 5);
 }
 

@@ -9,7 +9,7 @@ import VivariumTestSupport
   var numbers: LiveList<Int>
 }
 
-/// Looking for an element in a collection of a store.
+/// Searches for an element of a stored list.
 @Suite struct SearchingTests {
   @Test func aSearchReadsManyElementsATime() throws {
     let calls = CallCount()
@@ -41,7 +41,7 @@ private final class CallCount: Sendable {
   let number = Atomic(0)
 }
 
-/// Counts how often elements of a list are asked for.
+/// Counts the reads of list elements.
 private final class CountingRead: ForwardingRead {
   let base: any ReadTransaction
   private let calls: CallCount

@@ -30,8 +30,8 @@ public struct OpenOptions: Sendable, Hashable {
   public var createsIfMissing: Bool
   /// How many commits the history keeps at least. Any commit may drop older records.
   public var historyLimit: Int
-  /// Whether a file that is made is for its owner alone (0600), whatever the process's umask says; files beside one that is there
-  /// follow that one. A power to copy gives a copy the permissions of what it copies.
+  /// Whether a new store can be read and written by its owner alone (permissions 0600), whatever the process's umask is. Has no
+  /// effect on a store that exists: files beside it, and copies, get the permissions of its file.
   public var isPrivate: Bool
 
   public init(

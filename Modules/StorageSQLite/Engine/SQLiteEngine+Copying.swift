@@ -38,7 +38,7 @@ extension SQLiteEngine: FileCopying {
       made.letGo()
       throw error
     }
-    // Before the file has its name: closing a descriptor of it afterwards would take SQLite's locks back.
+    // Before the rename: closing a descriptor later would release SQLite's locks.
     made.letGo()
     guard try aside.move(to: target.path) else { throw .exists(target.path) }
     try LogFile.syncDirectory(of: target.path)
@@ -119,7 +119,7 @@ extension StoreFile {
     for path in allPaths where lstat(path, &info) == 0 { throw .exists(path) }
   }
 
-  /// After `VACUUM INTO`, which leaves a file that has no log and is not on the disk yet.
+  /// Completes the result of `VACUUM INTO`, which has no log. The caller syncs the file.
   fileprivate func turnIntoStore() throws(StorageError) {
     let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE)
     // A journal file would hold plain pages.

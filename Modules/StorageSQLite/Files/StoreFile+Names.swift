@@ -35,7 +35,7 @@ extension SQLiteBackend {
       guard let target = target(of: path) else { break }
       path = target.hasPrefix("/") ? target : folder(of: path) + target
     }
-    // The file is not there, its folder is.
+    // The file does not exist, but its directory does.
     let folder = folder(of: path)
     guard let found = real(folder.isEmpty ? "." : folder) else { return path }
     return (found == "/" ? "" : found) + "/" + path.dropFirst(folder.count)

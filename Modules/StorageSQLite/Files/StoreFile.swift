@@ -84,8 +84,8 @@ struct StoreFile {
     StorageError(.foreignFile, .engine, "'\(path)' is not a store: \(reason).", remedy: "Check the path.")
   }
 
-  /// Makes the store aside and moves it into place whole, so that nobody ever finds half of one. False when somebody else
-  /// was faster. An empty file that is there gives the store its owner and its permissions.
+  /// Creates the store under another name and renames it, so that nobody finds an incomplete one. False if another process was
+  /// first. An existing empty file passes its owner and its permissions to the store.
   private func create(_ options: OpenOptions) throws(StorageError) -> Bool {
     let lock = try FileWriterLock(path: coordinationPath, mode: options.isPrivate ? 0o600 : 0o644)
     let hold = try lock.acquire(.never)
@@ -104,7 +104,7 @@ struct StoreFile {
       made.letGo()
       throw error
     }
-    // Before the file has its name: closing a descriptor of it afterwards would take SQLite's locks back.
+    // Before the rename: closing a descriptor later would release SQLite's locks.
     made.letGo()
     if found == .empty {
       guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "make", path: path) }
@@ -116,7 +116,7 @@ struct StoreFile {
     return true
   }
 
-  /// Gives the file its name. False when something has that already.
+  /// Renames the file. False if the name is in use.
   func move(to path: String) throws(StorageError) -> Bool {
     let number = cs_rename_new(self.path, path)
     if number != 0, number != EEXIST { throw .system(number, doing: "make", path: path) }
@@ -173,13 +173,13 @@ struct StoreFile {
     return version == Version(0)
   }
 
-  /// Who may use the file; nil where it is not there.
+  /// The permissions of the file; nil if it does not exist.
   var mode: UInt32? {
     var info = stat()
     return stat(path, &info) == 0 ? UInt32(info.st_mode) & 0o777 : nil
   }
 
-  /// Who may use files that are made beside it: who may use it.
+  /// Permissions of new files beside it: its own, and always read and write for the owner.
   var sideMode: UInt32 { (mode ?? 0o644) | 0o600 }
 
   var hasLog: Bool { access(logPath, F_OK) == 0 }
