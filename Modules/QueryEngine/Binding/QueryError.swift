@@ -1,4 +1,5 @@
 import StorageInterface
+import StoreValues
 
 /// An error in a query, found while parsing, binding or evaluating it. No text and no data ever stop the process.
 public struct QueryError: Error, Sendable {
@@ -10,7 +11,7 @@ public struct QueryError: Error, Sendable {
 
   /// The kind of error, for programs.
   public var code: Code
-  /// One sentence: the error, with the names that matter.
+  /// One sentence: the error, with the names that matter. Given longer than 8,000 bytes, it lacks its middle.
   public var message: String
   /// One sentence: how to fix it.
   public var remedy: String
@@ -27,8 +28,8 @@ public struct QueryError: Error, Sendable {
     cause: StorageError? = nil
   ) {
     self.code = code
-    self.message = message
-    self.remedy = remedy
+    self.message = ErrorText.bounded(message)
+    self.remedy = ErrorText.bounded(remedy)
     self.path = path
     self.position = position
     self.cause = cause

@@ -25,7 +25,7 @@ public struct StorageError: Error, Sendable {
   public var code: Code
   /// What is unusable, and so what may be done next.
   public var scope: Scope
-  /// One sentence: the error, with the names and numbers that matter.
+  /// One sentence: the error, with the names and numbers that matter. Given longer than 8,000 bytes, it lacks its middle.
   public var message: String
   /// One sentence: how to fix it. Empty if nothing helps.
   public var remedy: String
@@ -43,8 +43,8 @@ public struct StorageError: Error, Sendable {
   ) {
     self.code = code
     self.scope = scope
-    self.message = message
-    self.remedy = remedy
+    self.message = ErrorText.bounded(message)
+    self.remedy = ErrorText.bounded(remedy)
     self.underlyingCode = underlyingCode
     self.index = index
     self.conflictingKey = conflictingKey

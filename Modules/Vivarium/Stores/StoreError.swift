@@ -1,4 +1,5 @@
 import Foundation
+import StoreValues
 
 /// An error of a store.
 ///
@@ -17,7 +18,7 @@ public struct StoreError: Error, Sendable {
 
   /// The kind of error, for code.
   public var code: Code
-  /// One sentence: what happened, with the relevant names.
+  /// One sentence: what happened, with the relevant names. Given longer than 8,000 bytes, it lacks its middle; `details` are whole.
   public var message: String
   /// One sentence: what helps; nil if nothing does.
   public var remedy: String?
@@ -32,8 +33,8 @@ public struct StoreError: Error, Sendable {
     underlying: (any Error)? = nil
   ) {
     self.code = code
-    self.message = message
-    self.remedy = remedy
+    self.message = ErrorText.bounded(message)
+    self.remedy = remedy.map(ErrorText.bounded)
     self.details = details
     self.underlying = underlying
   }
