@@ -1,29 +1,76 @@
 import Foundation
 import StorageInterface
 import StoreValues
+import Synchronization
 
-/// A version that several threads read. A transaction allows one thread at a time, so calls are serialized by a lock.
+/// A version that several threads read at once.
+///
+/// A transaction allows one thread at a time. So there is one for each thread that reads at the same time, up to some: while the
+/// version is the newest, more transactions of it can be begun. When no more can be begun, threads wait for each other.
 final class SharedVersion: ReadTransaction {
   let version: Version
   let catalog: Catalog
   /// The store of the version.
   let identity: StoreIdentity
-  private let base: any ReadTransaction
-  /// Recursive, because the closure that a call runs may make another call.
-  private let lock = NSRecursiveLock()
+  private let first: Seat
+  private let rest: Mutex<Rest>
 
-  /// From now on `base` must only be read through this object.
-  init(_ base: any ReadTransaction, of identity: StoreIdentity) {
+  /// A transaction and its lock. The lock is recursive, because the closure that a call runs may make another call.
+  private struct Seat: Sendable {
+    let base: any ReadTransaction
+    let lock = NSRecursiveLock()
+  }
+
+  private struct Rest {
+    var seats: [Seat] = []
+    /// Begins a transaction of the newest version; nil once no more are to be begun.
+    var begin: (@Sendable () -> (any ReadTransaction)?)?
+  }
+
+  private static let seatsMax = max(4, min(16, ProcessInfo.processInfo.activeProcessorCount))
+
+  /// From now on `base` must only be read through this object. `begin`: begins a transaction of the store's newest version.
+  init(_ base: any ReadTransaction, of identity: StoreIdentity, begin: (@Sendable () -> (any ReadTransaction)?)? = nil) {
     self.identity = identity
     version = base.version
     catalog = base.catalog
-    self.base = base
+    first = Seat(base: base)
+    rest = Mutex(Rest(begin: begin))
   }
 
   private func alone<R>(_ body: (any ReadTransaction) throws(StorageError) -> R) throws(StorageError) -> R {
-    lock.lock()
-    defer { lock.unlock() }
-    return try body(base)
+    let seat = first.lock.try() ? first : takeSeat()
+    defer { seat.lock.unlock() }
+    return try body(seat.base)
+  }
+
+  /// A locked seat. A thread that has one already, and calls from its closure, finds at least that one, so it never waits.
+  private func takeSeat() -> Seat {
+    let seats = rest.withLock(\.seats)
+    for seat in seats where seat.lock.try() { return seat }
+    if let seat = addSeat() { return seat }
+    first.lock.lock()
+    return first
+  }
+
+  private func addSeat() -> Seat? {
+    let begin = rest.withLock { $0.seats.count < SharedVersion.seatsMax - 1 ? $0.begin : nil }
+    guard let base = begin?() else { return nil }
+    let seat = Seat(base: base)
+    seat.lock.lock()
+    let isAdded = rest.withLock { rest in
+      guard rest.begin != nil, base.version == version else {
+        // There are newer versions, and from now on always.
+        rest.begin = nil
+        return false
+      }
+      rest.seats.append(seat)
+      return true
+    }
+    if isAdded { return seat }
+    seat.lock.unlock()
+    base.end()
+    return nil
   }
 
   /// None: the memory that they lend would be read outside the lock.
@@ -98,9 +145,15 @@ final class SharedVersion: ReadTransaction {
   }
 
   func end() {
-    lock.lock()
-    defer { lock.unlock() }
-    base.end()
+    let seats = rest.withLock { rest in
+      rest.begin = nil
+      return rest.seats
+    }
+    for seat in [first] + seats {
+      seat.lock.lock()
+      seat.base.end()
+      seat.lock.unlock()
+    }
   }
 }
 
@@ -111,10 +164,11 @@ extension Store {
   /// transaction, and reads it through the same lock until it moves on.
   func sharedSnapshot() -> SharedVersion {
     if let known = reader.sharedVersion, known.version == snapshot.version { return known }
-    let own = try? shared.engine.beginRead()
+    let engine = shared.engine
+    let own = try? engine.beginRead()
     let made: SharedVersion
     if let own, own.version == snapshot.version {
-      made = SharedVersion(own, of: identity)
+      made = SharedVersion(own, of: identity) { try? engine.beginRead() }
     } else {
       own?.end()
       made = SharedVersion(snapshot, of: identity)
