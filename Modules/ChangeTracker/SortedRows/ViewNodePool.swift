@@ -26,6 +26,9 @@ final class ViewNodePool {
     var dead: [UnsafeMutableRawPointer] = []
   }
 
+  /// There is at most one spare node for so many in use, besides a few.
+  static let spareShare = 16
+
   let shape: Shape
   /// The epoch being written; versions have lower ones.
   private(set) var epoch: UInt64 = 1
@@ -108,14 +111,14 @@ extension ViewNodePool {
   }
 
   private func free(_ node: ViewNode) {
-    // Spare nodes are kept for the next batch, which needs about as many, but limited, so that a view that shrank returns its
-    // memory.
+    // Spare nodes are kept for the next small batches. After a large one, which replaces most nodes, and after a view shrank, the
+    // system gets the memory back: the next large batch pays for its allocations, about 50 ns a node.
     if node.isLeaf {
       leavesInUse -= 1
-      if spareLeaves.count < 64 + leavesInUse / 2 { spareLeaves.append(node.raw) } else { node.raw.deallocate() }
+      if spareLeaves.count < 64 + leavesInUse / ViewNodePool.spareShare { spareLeaves.append(node.raw) } else { node.raw.deallocate() }
     } else {
       innersInUse -= 1
-      if spareInners.count < 16 + innersInUse / 2 { spareInners.append(node.raw) } else { node.raw.deallocate() }
+      if spareInners.count < 16 + innersInUse / ViewNodePool.spareShare { spareInners.append(node.raw) } else { node.raw.deallocate() }
     }
   }
 }

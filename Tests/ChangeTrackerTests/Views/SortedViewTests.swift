@@ -27,6 +27,20 @@ import VivariumTestSupport
     #expect(view.nodesInUse == 0)
   }
 
+  @Test func afterABatchThatReplacesEveryNodeTheMemoryIsThatOfTheRows() throws {
+    let rows = (0..<200_000).map { ViewEntry(prefix: UInt64($0), key: Int64($0)) }
+    let view = SortedView(rows)
+    for _ in 0..<3 {
+      for row in stride(from: 0, to: rows.count, by: 20) {
+        #expect(try view.remove(rows[row], NoTies()) == row)
+        #expect(try view.insert(rows[row], NoTies()) == row)
+      }
+      view.publish()
+      view.reclaim()
+      #expect(view.pool.bytesHeld <= view.bytesInUse + view.bytesInUse / 10)
+    }
+  }
+
   @Test(arguments: [0, 1, 3, 4, 5, 57, 58, 1_000, 5_000])
   func aBuiltViewHasEveryRowAtItsPlace(count: Int) {
     for layout in Self.layouts {
