@@ -112,7 +112,7 @@ extension ViewNodePool {
 
   private func free(_ node: ViewNode) {
     // Spare nodes are kept for the next small batches. After a large one, which replaces most nodes, and after a view shrank, the
-    // system gets the memory back: the next large batch pays for its allocations, about 50 ns a node.
+    // system gets the memory back: the next large batch allocates again.
     if node.isLeaf {
       leavesInUse -= 1
       if spareLeaves.count < 64 + leavesInUse / ViewNodePool.spareShare { spareLeaves.append(node.raw) } else { node.raw.deallocate() }
