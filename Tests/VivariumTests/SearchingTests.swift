@@ -7,6 +7,7 @@ import VivariumTestSupport
 
 @Model final class PlainDrawer {
   var numbers: LiveList<Int>
+  var members: LiveSet<Int>
 }
 
 /// Searches for an element of a stored list.
@@ -19,6 +20,7 @@ import VivariumTestSupport
     }
     let store = try Store(configuration)
     let drawer = PlainDrawer()
+    drawer.members = LiveSet(0..<10_000)
     drawer.numbers = LiveList((0..<10_000).map { $0 % 9_000 })
     try store.write { try store.add(drawer) }
     func expect(_ place: Int?, in callsMax: Int, _ search: (LiveList<Int>) -> Int?) {
@@ -32,6 +34,16 @@ import VivariumTestSupport
     expect(9_500, in: 100) { $0.lastIndex(of: 500) }
     expect(8_999, in: 100) { $0.lastIndex { $0 > 8_000 } }
     expect(7, in: 2) { $0.firstIndex(of: 7) }
+    let places = drawer.members.toArray()
+    func expectMember(_ place: Int?, _ search: (LiveSet<Int>) -> Int?) {
+      let before = calls.number.load(ordering: .relaxed)
+      #expect(search(drawer.members) == place)
+      #expect(calls.number.load(ordering: .relaxed) - before <= 100)
+    }
+    expectMember(9_000) { $0.firstIndex(of: places[9_000]) }
+    expectMember(9_000) { $0.lastIndex(of: places[9_000]) }
+    expectMember(nil) { $0.firstIndex(of: -1) }
+    expectMember(9_999) { $0.lastIndex { $0 >= 0 } }
     let memory: LiveList = [3, 1, 3]
     #expect(memory.firstIndex(of: 3) == 0 && memory.lastIndex(of: 3) == 2 && memory.firstIndex(of: 4) == nil)
   }
