@@ -29,6 +29,10 @@ final class EnvironmentTable: Sendable {
   }
 
   private let state = Mutex(State())
+  private let mark = ForkMark()
+
+  /// Whether this process is a forked child of the one that made the table.
+  var isForked: Bool { mark.isStale }
 
   /// The environment of the file at `files.data`, which must exist. `make` gets the handle that is still open, if any, and the
   /// token for `letGo`; if it throws, it must have opened nothing.

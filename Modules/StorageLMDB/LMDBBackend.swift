@@ -47,6 +47,12 @@ public struct LMDBBackend: StorageBackend {
   public func remove() throws(StorageError) {
     guard let files = LMDBFiles(existing: location) else { return }
     try LMDBHeader(path: files.data).check(path: files.data)
-    try StorePresence.whileAbsent(path: files.coordination) { () throws(StorageError) in try files.removeAll() }
+    do throws(StorageError) {
+      try files.removeIfAbsent()
+    } catch where error.code == .alreadyOpen {
+      // Perhaps only the background of this process still has it open.
+      LMDBEnvironment.waitForBackground()
+      try files.removeIfAbsent()
+    }
   }
 }

@@ -16,7 +16,7 @@ import Synchronization
 /// of those that no version needs can be returned to the file system: the file keeps its length and becomes sparse. LMDB writes
 /// such pages before it reads them again.
 extension LMDBEnvironment {
-  private static let spaceQueue = DispatchQueue(label: "vivarium.lmdb.space", qos: .utility)
+  static let spaceQueue = DispatchQueue(label: "vivarium.lmdb.space", qos: .utility)
   /// How long writers are held up at a time.
   static let slice: Duration = .milliseconds(5)
   /// How far a store may exceed twice its contents before space is reclaimed automatically.
@@ -108,6 +108,14 @@ extension LMDBEnvironment {
       _ = try? reclaimSpace(.after(.seconds(2)))
       if space == .held { watchSpace(after: 1) }
     }
+  }
+
+  /// Waits for running background work, which holds environments open meanwhile.
+  static func waitForBackground() {
+    // In a forked child there is none, and the queues may be stuck in the state that they had in the parent.
+    if table.isForked { return }
+    SafePoints.waitForBackground()
+    spaceQueue.sync {}
   }
 
   /// Waits for running work. For tests.

@@ -18,6 +18,11 @@ extension LMDBFiles {
     }
   }
 
+  /// Removes all files. Throws `.alreadyOpen` if somebody has the store open.
+  func removeIfAbsent() throws(StorageError) {
+    try StorePresence.whileAbsent(path: coordination) { () throws(StorageError) in try removeAll() }
+  }
+
   /// After a failed open, removes the files it has created. Keeps a store that existed before, that somebody has open, or that
   /// has a version by now.
   func removeIfUnused() {

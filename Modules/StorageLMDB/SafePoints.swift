@@ -134,7 +134,7 @@ final class SafePoints: Sendable {
   /// For tests: stops the background task from running.
   func pauseBackground() { state.withLock { $0.due = DispatchTime(uptimeNanoseconds: 1) } }
 
-  /// Waits for running work of the background, which keeps its environment open meanwhile. For tests.
+  /// Waits for running work of the background, which holds its environment open meanwhile.
   static func waitForBackground() { queue.sync {} }
 
   /// Advances the point to the newest version, and releases the old one. In the background or at the end; fails silently,

@@ -1,4 +1,5 @@
 import ColumnStore
+import Dispatch
 import Foundation
 import StorageInterface
 import StoreValues
@@ -153,6 +154,23 @@ struct LMDBSpaceTests {
     LMDBStore.waitForSpace()
     #expect(try again.statistics().fileBytes <= 6 << 20)
     #expect(try again.text("last") == "3")
+  }
+
+  @Test func aStoreThatOnlyTheBackgroundStillHoldsCanBeRemoved() throws {
+    let path = scratch.file("b")
+    let letsGo = DispatchSemaphore(value: 0)
+    func leaveToTheBackground() throws {
+      let store = try LMDBStore(path: path)
+      try store.put([("a", "1")], 1, .full)
+      let environment = try store.environment()
+      LMDBEnvironment.spaceQueue.async { withExtendedLifetime(environment) { letsGo.wait() } }
+      store.close()
+    }
+    try leaveToTheBackground()
+    // Later than the first look; if not, the store is removed at the first.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { letsGo.signal() }
+    try LMDBBackend(path: path).remove()
+    #expect(!FileManager.default.fileExists(atPath: path))
   }
 
   @Test func spaceIsNotGivenBackUnderASafePoint() throws {
