@@ -71,4 +71,35 @@ import VivariumTestSupport
     #expect(connection.extraKilobytes == 64 << 10)
     read.end()
   }
+
+  @Test func theReadThatFollowsAnotherTakesTheBudgetOver() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<10 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    let budget = PageCacheBudget(kilobytes: 64 << 10)
+    let connections = [try engine.takeReader(), try engine.takeReader()]
+    for connection in connections { connection.cacheBudget = budget }
+    for connection in connections { engine.giveBack(connection) }
+    func scan(_ read: any ReadTransaction) throws {
+      for i in 0..<200 { _ = try read.word(table.column(named: "small"), ObjectKey(Int64(i % 10 + 1))) }
+    }
+    var read = try engine.beginRead()
+    for _ in 0..<5 {
+      try scan(read)
+      #expect(connections.map(\.extraKilobytes).max() == 64 << 10)
+      // As a store moves to a newer version.
+      let next = try engine.beginRead()
+      read.end()
+      #expect(connections.allSatisfy { $0.extraKilobytes == 0 })
+      read = next
+    }
+    try scan(read)
+    read.end()
+    // Nobody reads: the pages stay for the next read.
+    for _ in 0..<3 {
+      #expect(connections.map(\.extraKilobytes).max() == 64 << 10)
+      try engine.beginRead().end()
+    }
+  }
 }

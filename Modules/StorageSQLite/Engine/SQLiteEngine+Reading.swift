@@ -111,8 +111,9 @@ extension SQLiteEngine {
   func giveBack(_ connection: Connection) {
     if mark.isStale { return }
     let isUsable = endTransaction(connection)
-    // One idle connection may keep its pages for the next reader; several would add up.
-    if !shared.withLock({ $0.idle.isEmpty }) { connection.narrowCache() }
+    // The last one in use keeps its pages for the next read, which gets this connection. While others read, its share is theirs:
+    // a store that moves to a newer version begins the new read before it ends the old.
+    if shared.withLock({ $0.openCount > 1 }) { connection.narrowCache() }
     // Released outside the lock, because closing a connection takes time.
     let surplus = shared.withLock { shared -> Connection? in
       shared.openCount -= 1
