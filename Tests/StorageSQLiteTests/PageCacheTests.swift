@@ -57,6 +57,16 @@ import VivariumTestSupport
     engine.close()
   }
 
+  @Test func everyReaderOfAnEngineSharesTheBudget() throws {
+    let place = Place()
+    let engine = try place.open()
+    // The first is the connection that opened the file.
+    let connections = try (0..<3).map { _ in try engine.takeReader() }
+    #expect(connections.allSatisfy { $0.cacheBudget === engine.cacheBudget })
+    for connection in connections { engine.giveBack(connection) }
+    engine.close()
+  }
+
   @Test func aSnapshotThatIsReadOftenTakesTheBudget() throws {
     let place = Place()
     let engine = try place.open()

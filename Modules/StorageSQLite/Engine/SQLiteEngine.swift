@@ -125,6 +125,7 @@ public final class SQLiteEngine: StorageEngine {
     do throws(StorageError) {
       let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
       connection.stamp = shared.withLock { $0.stamp }
+      connection.cacheBudget = cacheBudget
       try connection.run(StatementKey(.begin), "BEGIN")
       _ = try state(of: connection)
       connection.findLog()
