@@ -12,6 +12,12 @@ import VivariumTestSupport
     return connection
   }
 
+  /// Puts a budget of the test in the place of the process's, of which the connection may have taken already.
+  private func give(_ budget: PageCacheBudget, to connection: Connection) {
+    connection.narrowCache()
+    connection.cacheBudget = budget
+  }
+
   /// The cache's size in KiB, asked for without taking anything of the budget.
   private func kilobytes(_ connection: Connection) throws -> Int64 {
     let statement = try connection.take(StatementKey(.pin)) { "PRAGMA cache_size" }
@@ -73,7 +79,7 @@ import VivariumTestSupport
     let table = try #require(try engine.adopt(.everything)["Thing"])
     try engine.write { write in for id in 0..<10 { try write.insert(table, ["id": .int(Int64(id))]) } }
     let connection = try engine.takeReader()
-    connection.cacheBudget = PageCacheBudget(kilobytes: 64 << 10)
+    give(PageCacheBudget(kilobytes: 64 << 10), to: connection)
     engine.giveBack(connection)
     let read = try engine.beginRead()
     #expect(connection.extraKilobytes == 0)
@@ -89,7 +95,7 @@ import VivariumTestSupport
     try engine.write { write in for id in 0..<10 { try write.insert(table, ["id": .int(Int64(id))]) } }
     let budget = PageCacheBudget(kilobytes: 64 << 10)
     let connections = [try engine.takeReader(), try engine.takeReader()]
-    for connection in connections { connection.cacheBudget = budget }
+    for connection in connections { give(budget, to: connection) }
     for connection in connections { engine.giveBack(connection) }
     func scan(_ read: any ReadTransaction) throws {
       for i in 0..<200 { _ = try read.word(table.column(named: "small"), ObjectKey(Int64(i % 10 + 1))) }

@@ -7,11 +7,12 @@ import VivariumTestSupport
 
 /// What happens while the first results of an observer are still being found.
 @Suite struct FirstResultTests {
-  /// Five dogs, through a gate.
+  /// Five dogs, through a gate. All stores of the configuration share one engine, and so one notifier.
   private func makeStore(_ gate: Gate) throws -> Store {
     var configuration = makeConfiguration()
+    let shared = SharedWrapper()
     configuration.backend = ForwardingBackend(configuration.backend) { engine in
-      ForwardingEngine(engine, read: { GatedRead(base: $0, gate: gate) })
+      shared.wrapper { ForwardingEngine(engine, read: { GatedRead(base: $0, gate: gate) }) }
     }
     let store = try Store(configuration)
     try store.write { for i in 0..<5 { try store.add(Dog(name: "\(i)", age: i)) } }
@@ -65,6 +66,19 @@ import VivariumTestSupport
       desk.tokens[0].stop()
     }
     token.stop()
+  }
+}
+
+/// The wrapper of an engine, made once.
+private final class SharedWrapper: Sendable {
+  private let made = Mutex<ForwardingEngine?>(nil)
+
+  func wrapper(_ make: () -> ForwardingEngine) -> ForwardingEngine {
+    made.withLock { made in
+      let wrapper = made ?? make()
+      made = wrapper
+      return wrapper
+    }
   }
 }
 
