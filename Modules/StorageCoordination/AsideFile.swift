@@ -22,7 +22,10 @@ package struct AsideFile: Sendable {
 
   /// Creates an empty file, exclusively and without following links, that is to become the file at `path`.
   package init(for path: String, mode: UInt32) throws(StorageError) {
-    let (folder, name) = AsideFile.split(path)
+    let (folder, whole) = Folder.split(path)
+    var name = whole
+    // Leaves room for the suffix.
+    while name.utf8.count > AsideFile.nameMax { name.removeLast() }
     AsideFile.removeAbandoned(folder, name)
     let aside = "\(folder)\(name).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let file = open(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
@@ -38,9 +41,15 @@ package struct AsideFile: Sendable {
   /// Syncs the file to the disk. Returns 0 or an errno value.
   package func sync() -> Int32 { fsync(descriptor) == 0 ? 0 : errno }
 
-  /// Closes the descriptor. Call it before the file is renamed, and while no connection of SQLite has it open: closing any
+  /// Closes the descriptor. For SQLite's files: before the rename, and while no connection has the file open, because closing any
   /// descriptor of a file releases the process's POSIX locks on it.
   package func letGo() { close(descriptor) }
+
+  /// Runs `body`, which writes the file, and closes the descriptor, also if it throws.
+  package func write(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    defer { letGo() }
+    try body()
+  }
 
   /// Removes the file, unless it was renamed, and the log and journal beside it.
   package func remove() { AsideFile.remove(path) }
@@ -49,27 +58,9 @@ package struct AsideFile: Sendable {
 
   private static func remove(_ path: String) { for suffix in suffixes { unlink(path + suffix) } }
 
-  /// The folder with its slash, and the name, shortened to leave room for the suffix.
-  private static func split(_ path: String) -> (folder: String, name: String) {
-    var (folder, name) = ("", path[...])
-    if let slash = path.lastIndex(of: "/") { (folder, name) = (String(path[...slash]), path[path.index(after: slash)...]) }
-    while name.utf8.count > nameMax { name.removeLast() }
-    return (folder, String(name))
-  }
-
   /// Removes the files that dead processes have left for the same final name.
   private static func removeAbandoned(_ folder: String, _ name: String) {
-    guard let directory = opendir(folder.isEmpty ? "." : folder) else { return }
-    defer { closedir(directory) }
-    var found: [String] = []
-    while let entry = readdir(directory) {
-      withUnsafePointer(to: &entry.pointee.d_name) { bytes in
-        bytes.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
-          found.append(String(cString: $0))
-        }
-      }
-    }
-    for other in found {
+    for other in Folder.names(in: folder) {
       guard let maker = maker(of: other, name), isGone(maker), isLetGo(folder + other) else { continue }
       remove(folder + other)
     }

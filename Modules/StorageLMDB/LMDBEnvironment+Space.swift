@@ -118,9 +118,6 @@ extension LMDBEnvironment {
     spaceQueue.sync {}
   }
 
-  /// Waits for running work. For tests.
-  static func waitForSpace() { spaceQueue.sync {} }
-
   /// Runs `body` while the background does nothing. For tests.
   static func whileSpaceWaits<R>(_ body: () throws -> R) rethrows -> R { try spaceQueue.sync(execute: body) }
 

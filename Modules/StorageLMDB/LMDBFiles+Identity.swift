@@ -17,10 +17,10 @@ extension LMDBFiles {
   /// the store.
   func refuseOtherNames() throws(StorageError) {
     guard nameCount > 1 else { return }
-    let (folder, name) = split
+    let (folder, name) = Folder.split(data)
     var others: [String] = []
     if let identity = FileIdentity(path: data) {
-      for other in LMDBFiles.entries(of: folder) where other != name {
+      for other in Folder.names(in: folder) where other != name {
         let path = folder + other
         guard FileIdentity(path: path) == identity, !LMDBFiles.isSymbolicLink(path) else { continue }
         if other.hasPrefix(name + ".new-") { unlink(path) } else { others.append(other) }
@@ -38,25 +38,6 @@ extension LMDBFiles {
     var info = stat()
     guard stat(data, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return 1 }
     return Int(info.st_nlink)
-  }
-
-  private var split: (folder: String, name: String) {
-    guard let slash = data.lastIndex(of: "/") else { return ("./", data) }
-    return (String(data[...slash]), String(data[data.index(after: slash)...]))
-  }
-
-  private static func entries(of folder: String) -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      withUnsafePointer(to: &entry.pointee.d_name) { name in
-        name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
-          names.append(String(cString: $0))
-        }
-      }
-    }
-    return names
   }
 
   private static func isSymbolicLink(_ path: String) -> Bool {

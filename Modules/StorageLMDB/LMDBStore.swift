@@ -67,7 +67,7 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
   }
 
   /// Waits for background space reclaiming. For tests.
-  package static func waitForSpace() { LMDBEnvironment.waitForSpace() }
+  package static func waitForSpace() { LMDBEnvironment.waitForBackground() }
 
   package func syncBatches() throws(StorageError) {
     let environment = try environment()

@@ -29,17 +29,12 @@ extension SQLiteEngine: FileCopying {
     let made = try AsideFile(for: target.path, mode: file.mode ?? 0o600)
     let aside = StoreFile(path: made.path, seal: seal)
     defer { made.remove() }
-    do throws(StorageError) {
+    try made.write { () throws(StorageError) in
       try vacuum(into: aside, target.path, progress)
       try aside.turnIntoStore()
       let number = made.sync()
       guard number == 0 else { throw .system(number, .statement, doing: "sync the copy", path: target.path) }
-    } catch {
-      made.letGo()
-      throw error
     }
-    // Before the rename: closing a descriptor later would release SQLite's locks.
-    made.letGo()
     guard try aside.move(to: target.path) else { throw .exists(target.path) }
     try LogFile.syncDirectory(of: target.path)
   }

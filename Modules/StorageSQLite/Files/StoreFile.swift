@@ -87,25 +87,21 @@ struct StoreFile {
   /// Creates the store under another name and renames it, so that nobody finds an incomplete one. False if another process was
   /// first. An existing empty file passes its owner and its permissions to the store.
   private func create(_ options: OpenOptions) throws(StorageError) -> Bool {
-    let lock = try FileWriterLock(path: coordinationPath, mode: options.isPrivate ? 0o600 : 0o644)
+    let mode: UInt32 = options.isPrivate ? 0o600 : 0o644
+    let lock = try FileWriterLock(path: coordinationPath, mode: mode)
     let hold = try lock.acquire(.never)
     defer { hold.release() }
     // Another process may have created it while we waited.
     let found = try SQLiteHeader.read(path)
     guard found == .missing || found == .empty else { return false }
-    let made = try AsideFile(for: path, mode: options.isPrivate ? 0o600 : 0o644)
+    let made = try AsideFile(for: path, mode: mode)
     let aside = StoreFile(path: made.path, seal: seal)
     defer { made.remove() }
-    do throws(StorageError) {
+    try made.write { () throws(StorageError) in
       let number = found == .empty ? FilePermissions(path: path)?.apply(to: made.file) : 0
       guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
       try aside.make()
-    } catch {
-      made.letGo()
-      throw error
     }
-    // Before the rename: closing a descriptor later would release SQLite's locks.
-    made.letGo()
     if found == .empty {
       guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "make", path: path) }
     } else {

@@ -12,63 +12,63 @@ final class SharedVersion: ReadTransaction {
   let catalog: Catalog
   /// The store of the version.
   let identity: StoreIdentity
-  private let first: Seat
+  private let first: Reader
   private let rest: Mutex<Rest>
 
   /// A transaction and its lock. The lock is recursive, because the closure that a call runs may make another call.
-  private struct Seat: Sendable {
+  private struct Reader: Sendable {
     let base: any ReadTransaction
     let lock = NSRecursiveLock()
   }
 
   private struct Rest {
-    var seats: [Seat] = []
+    var readers: [Reader] = []
     /// Begins a transaction of the newest version; nil once no more are to be begun.
     var begin: (@Sendable () -> (any ReadTransaction)?)?
   }
 
-  private static let seatsMax = max(4, min(16, ProcessInfo.processInfo.activeProcessorCount))
+  private static let readersMax = max(4, min(16, ProcessInfo.processInfo.activeProcessorCount))
 
   /// From now on `base` must only be read through this object. `begin`: begins a transaction of the store's newest version.
   init(_ base: any ReadTransaction, of identity: StoreIdentity, begin: (@Sendable () -> (any ReadTransaction)?)? = nil) {
     self.identity = identity
     version = base.version
     catalog = base.catalog
-    first = Seat(base: base)
+    first = Reader(base: base)
     rest = Mutex(Rest(begin: begin))
   }
 
   private func alone<R>(_ body: (any ReadTransaction) throws(StorageError) -> R) throws(StorageError) -> R {
-    let seat = first.lock.try() ? first : takeSeat()
-    defer { seat.lock.unlock() }
-    return try body(seat.base)
+    let reader = first.lock.try() ? first : lockReader()
+    defer { reader.lock.unlock() }
+    return try body(reader.base)
   }
 
-  /// A locked seat. A thread that has one already, and calls from its closure, finds at least that one, so it never waits.
-  private func takeSeat() -> Seat {
-    let seats = rest.withLock(\.seats)
-    for seat in seats where seat.lock.try() { return seat }
-    if let seat = addSeat() { return seat }
+  /// A locked reader. A thread that has one already, and calls from its closure, finds at least that one, so it never waits.
+  private func lockReader() -> Reader {
+    let readers = rest.withLock(\.readers)
+    for reader in readers where reader.lock.try() { return reader }
+    if let reader = addReader() { return reader }
     first.lock.lock()
     return first
   }
 
-  private func addSeat() -> Seat? {
-    let begin = rest.withLock { $0.seats.count < SharedVersion.seatsMax - 1 ? $0.begin : nil }
+  private func addReader() -> Reader? {
+    let begin = rest.withLock { $0.readers.count < SharedVersion.readersMax - 1 ? $0.begin : nil }
     guard let base = begin?() else { return nil }
-    let seat = Seat(base: base)
-    seat.lock.lock()
+    let reader = Reader(base: base)
+    reader.lock.lock()
     let isAdded = rest.withLock { rest in
       guard rest.begin != nil, base.version == version else {
         // There are newer versions, and from now on always.
         rest.begin = nil
         return false
       }
-      rest.seats.append(seat)
+      rest.readers.append(reader)
       return true
     }
-    if isAdded { return seat }
-    seat.lock.unlock()
+    if isAdded { return reader }
+    reader.lock.unlock()
     base.end()
     return nil
   }
@@ -145,14 +145,14 @@ final class SharedVersion: ReadTransaction {
   }
 
   func end() {
-    let seats = rest.withLock { rest in
+    let readers = rest.withLock { rest in
       rest.begin = nil
-      return rest.seats
+      return rest.readers
     }
-    for seat in [first] + seats {
-      seat.lock.lock()
-      seat.base.end()
-      seat.lock.unlock()
+    for reader in [first] + readers {
+      reader.lock.lock()
+      reader.base.end()
+      reader.lock.unlock()
     }
   }
 }
