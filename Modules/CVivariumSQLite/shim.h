@@ -113,4 +113,8 @@ static inline void csqlite_wal_frames(const void *index, uint32_t *frames, uint3
   *backfilled = words[24];
 }
 
+// The two salts that tell this log from those before it, as they stand in its first bytes; SQLite gives it others whenever it
+// begins anew.
+static inline uint64_t csqlite_wal_salts(const void *index) { return ((const volatile uint64_t *)index)[4]; }
+
 #endif

@@ -12,9 +12,9 @@ import StorageInterface
 ///
 /// Its contents are only order and hints; ownership is expressed by byte-range locks, which the kernel releases when a process
 /// dies. So the contents never need repair, and the file may be deleted while no process has the store open. Layout, in the
-/// machine's byte order: 0 magic, 8 last ticket issued, 16 ticket of the holder (0: nobody), 64 sixty-four 32-bit wake-up
-/// words, 2,048 forty-eight lines of 128 bytes with the holders of versions (`HolderTable`). Length 8,192; files of older
-/// builds have 4,096 and grow when opened for writing.
+/// machine's byte order: 0 magic, 8 last ticket issued, 16 ticket of the holder (0: nobody), 24 the last durable commit
+/// (`DurableNote`), 64 sixty-four 32-bit wake-up words, 2,048 forty-eight lines of 128 bytes with the holders of versions
+/// (`HolderTable`). Length 8,192; files of older builds have 4,096 and grow when opened for writing.
 final class CoordinationFile: Sendable {
   static let length = 8192
   static let name = "coordination file"
@@ -112,6 +112,11 @@ final class CoordinationFile: Sendable {
   var holder: UInt64 {
     get { cs_load64(word64(16)) }
     set { cs_store64(word64(16), newValue) }
+  }
+
+  /// Only the holder writes it.
+  func note(_ note: DurableNote, for data: FileIdentity) {
+    for (i, word) in note.words(for: data).enumerated() { cs_store64(word64(DurableNote.offset + i * 8), word) }
   }
 
   func turn(_ ticket: Int64) -> UInt32 { cs_load32(turnWord(ticket)) }

@@ -25,7 +25,8 @@ public struct FileIdentity: Sendable, Hashable {
     self.init(info)
   }
 
-  private init(_ info: stat) {
+  /// The identity in what the system says of a file.
+  package init(_ info: stat) {
     device = UInt64(truncatingIfNeeded: info.st_dev)
     inode = UInt64(truncatingIfNeeded: info.st_ino)
   }

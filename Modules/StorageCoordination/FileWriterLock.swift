@@ -59,6 +59,9 @@ public final class FileWriterLock: WriterLock {
   /// Whether the path still leads to the opened file: whoever opens another one waits in another queue.
   public var isInPlace: Bool { FileIdentity(path: file.path) == file.identity }
 
+  /// Notes the last durable commit of the store with this data file. The caller holds the lock.
+  package func note(_ note: DurableNote, for data: FileIdentity) { file.note(note, for: data) }
+
   /// How many tickets were drawn after the holder's: the queue length across all processes, including waiters that gave up or
   /// died. For tests and tools; the answer may be outdated on arrival.
   package var waiterCount: Int {

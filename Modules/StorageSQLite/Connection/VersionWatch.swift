@@ -63,6 +63,9 @@ struct VersionWatch {
 
   var frames: LogFrames { index.map { LogFrames($0) } ?? LogFrames() }
 
+  /// What tells this log from those before it; nil if there is none.
+  var salts: UInt64? { index.map { csqlite_wal_salts($0) } }
+
   /// The state of the file now; nil while it is changing.
   var state: LogState? { index.flatMap { LogState($0) } }
 }

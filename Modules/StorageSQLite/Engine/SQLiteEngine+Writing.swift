@@ -103,13 +103,17 @@ extension SQLiteEngine {
     }
     bell.ring()
     // The writer's lock is still held, so no other version has been committed.
-    let frames = watch.withLock { watch in
+    let (frames, salts) = watch.withLock { watch in
       watch?.note(state.version)
-      return watch?.frames ?? LogFrames()
+      return (watch?.frames ?? LogFrames(), watch?.salts)
     }
     checkpointer.committed(frames)
     switch durability {
-    case .full: if !wasFull { try log.withLock { $0 }?.syncCommit() }
+    case .full:
+      if !wasFull { try log.withLock { $0 }?.syncCommit() }
+      if let salts, let data = commitFiles.withLock({ $0?.data }) {
+        lock?.note(DurableNote(version: state.version.rawValue, log: salts), for: data)
+      }
     case .grouped(let bound): if !wasFull { checkpointer.syncLog(within: bound) }
     case .relaxed: break
     }

@@ -122,13 +122,15 @@ public final class SQLiteEngine: StorageEngine {
 
   /// Reads the tables that every file of ours has. The connection becomes the first reader's.
   private func verify(isImmutable: Bool) throws(StorageError) {
+    let note = isImmutable ? nil : file.durableNote
     do throws(StorageError) {
       let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
       connection.stamp = shared.withLock { $0.stamp }
       connection.cacheBudget = cacheBudget
       try connection.run(StatementKey(.begin), "BEGIN")
-      _ = try state(of: connection)
+      let version = try state(of: connection).version
       connection.findLog()
+      if let note { try connection.checkLog(of: file, version, note) }
       if endTransaction(connection) { shared.withLock { $0.idle.append(connection) } }
     } catch {
       // The first bytes identify the file as ours, so anything that SQLite cannot read in it is damage.

@@ -36,4 +36,7 @@ extension Connection {
   var logState: LogState? { logIndex.flatMap { LogState($0) } }
 
   var logFrames: LogFrames { logIndex.map { LogFrames($0) } ?? LogFrames() }
+
+  /// What tells this log from those before it; nil if there is none.
+  var logSalts: UInt64? { logIndex.map { csqlite_wal_salts($0) } }
 }

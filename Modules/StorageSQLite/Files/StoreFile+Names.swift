@@ -80,7 +80,9 @@ struct FilePermissions {
 /// The identities of the files that make up a commit, when the store was opened for writing. Whoever opens the store later
 /// finds them by name.
 struct CommitFiles: Sendable {
-  private let numbers: [UInt64]
+  /// The data file.
+  let data: FileIdentity
+  private let log: FileIdentity
   /// Whether the data file has a second name.
   private let isNamedTwice: Bool
 
@@ -88,14 +90,14 @@ struct CommitFiles: Sendable {
   init?(_ file: StoreFile) {
     var (data, log) = (stat(), stat())
     guard stat(file.path, &data) == 0, stat(file.logPath, &log) == 0 else { return nil }
-    numbers = [data, log].flatMap { [UInt64(truncatingIfNeeded: $0.st_dev), UInt64(truncatingIfNeeded: $0.st_ino)] }
+    (self.data, self.log) = (FileIdentity(data), FileIdentity(log))
     isNamedTwice = data.st_nlink > 1
   }
 
   /// Throws if opening the store now would, or could, find other files than these. Second names are checked only before a
   /// commit (`beforeCommit`): one given to the file afterwards invalidates nothing.
   func check(_ file: StoreFile, beforeCommit: Bool) throws(StorageError) {
-    guard let now = CommitFiles(file), now.numbers == numbers else {
+    guard let now = CommitFiles(file), now.data == data, now.log == log else {
       throw StorageError(
         .replaced, .engine, "'\(file.path)' or its log was removed or replaced while the store was open; the commit does not count.",
         remedy: "Close the store in every process, and open what is there now.")

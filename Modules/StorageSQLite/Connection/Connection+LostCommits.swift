@@ -1,0 +1,38 @@
+import CVivariumSQLite
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import StorageCoordination
+import StorageInterface
+import StoreValues
+
+extension StoreFile {
+  /// What its writers noted of the last durable commit. Read it before the version: a commit in between makes that newer.
+  var durableNote: DurableNote? { FileIdentity(path: path).flatMap { DurableNote.read(coordinationPath, for: $0) } }
+}
+
+extension Connection {
+  /// Throws `.corrupt` if a durable commit is missing from the log. SQLite reads a log up to its first damaged frame, and takes
+  /// what follows for the remains of a power cut. It is none if the log once held a later version that was synced.
+  ///
+  /// Does not throw if the log is gone or another one: then the file was put back from a copy, or another program has moved the
+  /// log's pages into it. Call in a transaction that has read `version`.
+  func checkLog(of file: StoreFile, _ version: Version, _ note: DurableNote) throws(StorageError) {
+    guard note.version > version.rawValue, let logSalts else { return }
+    var info = stat()
+    guard stat(file.logPath, &info) == 0, info.st_size > 0 else { return }
+    // No frames: damage in the first bytes, which hold the salts.
+    guard logSalts == note.log || logFrames.logged == 0 else { return }
+    // Closing would move what is left into the file and remove the log.
+    csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    throw StorageError(
+      .corrupt, .engine,
+      "'\(file.logPath)' is damaged: version \(note.version) was on the disk, and the newest that can be read is \(version.rawValue).",
+      remedy: "Restore the file from a copy. To go on without the later commits, keep a copy of all its files and remove "
+        + "'\(file.coordinationPath)'.")
+  }
+}
