@@ -88,6 +88,8 @@ extension RecordedTransaction {
         let kept = without(value) ?? .null
         if kept != value { try edit(column, owner, .set(at: position, kept)) }
       }
+    case .set where schema.isRelationship:
+      try remove(member: .link(target.key), from: column, owner)
     case .set:
       for value in try transaction.values(column, owner, 0..<Int.max) {
         let kept = without(value)

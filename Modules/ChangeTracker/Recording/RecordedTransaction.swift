@@ -27,7 +27,7 @@ public final class RecordedTransaction {
     [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?, notes: CommitNotes?)] = []
   private var changedCatalog = false
   /// Relationships by target table; computed on demand, dropped with the catalog.
-  private var incoming: [TableID: [IncomingRelationship]]?
+  var incoming: [TableID: [IncomingRelationship]]?
   private var knownOwnership: Ownership?
   private var knownDerivations: Derivations?
   /// Derived properties that must be computed.
@@ -40,8 +40,10 @@ public final class RecordedTransaction {
   /// Objects that lost an owner in this write; the commit deletes those left without any.
   var letGo: Set<ObjectPlace> = []
   /// The table looked up last: mostly many objects of one type are deleted in a row.
-  private var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
+  var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
   private var lastMixed: (table: TableID, slots: [Int])?
+  /// Where the elements of long lists are, from which deleted objects are removed.
+  var elementPlaces = ElementPlacesCache()
 
   /// The committed record and its version; nil before the commit.
   package private(set) var committed: CommitRecord?
@@ -183,6 +185,7 @@ extension RecordedTransaction {
   /// Edits a list. Edits that change nothing (an empty insertion, clearing an empty list, moving an element to its own place)
   /// are not recorded.
   public func edit(_ column: ColumnID, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
+    elementPlaces.remove(ElementPlacesCache.List(column: column, owner: owner))
     let edit = try living(edit)
     let isIdle: Bool
     switch edit {
@@ -219,6 +222,7 @@ extension RecordedTransaction {
     plainTable = nil
     lastIncoming = nil
     lastMixed = nil
+    elementPlaces = ElementPlacesCache()
   }
 
   /// The slots of a table's mixed scalars.
@@ -228,78 +232,6 @@ extension RecordedTransaction {
     let slots = columns.indices.filter { columns[$0].schema.kind == .scalar(.mixed) }
     lastMixed = (table, slots)
     return slots
-  }
-}
-
-// MARK: - Links
-
-/// A relationship, seen from its target type.
-private struct IncomingRelationship {
-  let column: ColumnID
-  let schema: PropertySchema
-}
-
-extension RecordedTransaction {
-  private func relationships(to table: TableID) -> [IncomingRelationship] {
-    if let last = lastIncoming, last.table == table { return last.relationships }
-    let found = allRelationships()[table] ?? []
-    lastIncoming = (table, found)
-    return found
-  }
-
-  private func allRelationships() -> [TableID: [IncomingRelationship]] {
-    if let incoming { return incoming }
-    var found: [TableID: [IncomingRelationship]] = [:]
-    let catalog = transaction.catalog
-    for source in catalog.tables {
-      for column in source.columns where column.schema.isStored && column.schema.valueType?.mayLink == true {
-        let relationship = IncomingRelationship(column: source.column(column.id), schema: column.schema)
-        // A mixed property may point to any type.
-        let targets = column.schema.isRelationship ? [column.schema.target.flatMap { catalog[$0]?.id }] : catalog.tables.map(\.id)
-        for case let target? in targets { found[target, default: []].append(relationship) }
-      }
-    }
-    incoming = found
-    return found
-  }
-
-  private func nullify(_ relationship: IncomingRelationship, target: ObjectKey, of table: TableID) throws(StorageError) {
-    var sources: [Int64] = []
-    let link = ObjectLink(table, target)
-    func collect(_ keys: UnsafeBufferPointer<Int64>) -> Step {
-      for key in keys where sources.last != key { sources.append(key) }
-      return .proceed
-    }
-    if relationship.schema.isRelationship {
-      try transaction.sources(of: target, through: relationship.column, collect)
-    } else {
-      try transaction.sources(of: link, through: relationship.column, collect)
-    }
-    for source in sources {
-      if !relationship.schema.isRelationship || relationship.schema.isSet || relationship.schema.isMap {
-        try nullify(relationship.column, relationship.schema, link, in: ObjectKey(source))
-      } else if relationship.schema.isList {
-        try removeElements(equalTo: target, of: relationship.column, ObjectKey(source))
-      } else {
-        try set(relationship.column, ObjectKey(source), word: nil)
-      }
-    }
-  }
-
-  private func removeElements(
-    equalTo target: ObjectKey, of column: ColumnID, _ owner: ObjectKey
-  ) throws(StorageError) {
-    var positions: [Int] = []
-    var position = 0
-    try transaction.elements(column, owner, 0..<Int.max) { batch in
-      let vector = batch.columns[0]
-      for row in 0..<batch.count where !vector.isNull(at: row) && vector.word(at: row) == target.rawValue {
-        positions.append(position + row)
-      }
-      position += batch.count
-      return .proceed
-    }
-    for position in positions.reversed() { try edit(column, owner, .remove(position..<position + 1)) }
   }
 }
 
@@ -323,6 +255,7 @@ extension RecordedTransaction {
   /// Undoes data and record alike: nobody is notified of the undone changes.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
+    elementPlaces = ElementPlacesCache()
     if let before = savepoints.popLast() { (changes, members, letGo, values, notes) = before }
     // Nothing was pending when the savepoint began.
     underived = [:]
