@@ -37,7 +37,8 @@ extension Handling {
   /// The first message that may begin now. A message that may not yet begin holds back later ones with the same key.
   private func choose(_ store: Store) throws -> Choice? {
     let now = Date()
-    if now.timeIntervalSince(lastWhole) > 60 { (lastWhole, doneUpTo) = (now, 0) }
+    let instant = ContinuousClock.now
+    if lastWhole.map({ instant - $0 > .seconds(60) }) ?? true { (lastWhole, doneUpTo) = (instant, 0) }
     var walk = Walk(now: now)
     var owed = ArraySlice(owed(store))
     let pending = pending(store)
@@ -54,6 +55,7 @@ extension Handling {
       if isBeginning { doneUpTo = message._$key }
     }
     for message in owed { if let choice = consider(message, &walk, store) { return choice } }
+    farOff = farOff.filter { walk.farOff.contains($0.key) }
     wake(at: walk.earliest)
     return nil
   }
@@ -65,6 +67,8 @@ extension Handling {
     let now: Date
     var heldBack: Set<String> = []
     var earliest: Date?
+    /// The receipts that wait for longer than the rules say.
+    var farOff: Set<String> = []
     /// Whether this name has finished the last message.
     var isDone = false
   }
@@ -79,11 +83,26 @@ extension Handling {
     case .running, .registered: break
     case nil: return (message, nil)
     case .open, .claimed:
-      guard let receipt, receipt.notBefore > walk.now else { return (message, receipt) }
+      guard let receipt, let begin = begin(of: receipt, &walk) else { return (message, receipt) }
       if let key { walk.heldBack.insert(key) }
-      walk.earliest = min(walk.earliest ?? receipt.notBefore, receipt.notBefore)
+      walk.earliest = min(walk.earliest ?? begin, begin)
     }
     return nil
+  }
+
+  /// When a message may begin; nil: now. If its time is further off than the rules say, the clock was ahead when it was written,
+  /// or the rules have changed. Then it waits as long as the rules say from when it was first seen, by a clock that never jumps.
+  private func begin(of receipt: MessageReceipt, _ walk: inout Walk) -> Date? {
+    let (now, notBefore) = (walk.now, receipt.notBefore)
+    guard notBefore > now else { return nil }
+    let wait = receipt.state == .claimed ? rules.lease : rules.retryDelay(max(1, receipt.attempts))
+    guard notBefore > now.addingTimeInterval(wait.seconds) else { return notBefore }
+    let instant = ContinuousClock.now
+    let begin = farOff[receipt.id] ?? instant + wait
+    if begin <= instant { return nil }
+    walk.farOff.insert(receipt.id)
+    farOff[receipt.id] = begin
+    return now.addingTimeInterval((begin - instant).seconds)
   }
 
   /// The position of the first pending message after those that this name is known to have finished.

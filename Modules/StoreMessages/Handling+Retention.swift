@@ -6,11 +6,11 @@ extension Handling {
   /// minute.
   func trim(_ store: Store) throws {
     guard let retention = rules.retention else { return }
-    let now = Date()
+    let now = ContinuousClock.now
     var gone: Set<M> = []
-    if let age = retention.age, now.timeIntervalSince(lastAgeing) > 60 {
+    if let age = retention.age, lastAgeing.map({ now - $0 > .seconds(60) }) ?? true {
       lastAgeing = now
-      let oldest = now.addingTimeInterval(-age.seconds)
+      let oldest = Date().addingTimeInterval(-age.seconds)
       gone.formUnion(settled(store).flatMap { $0 }.filter { $0.updatedAt < oldest })
     }
     if let count = retention.count {

@@ -37,9 +37,11 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var begun: String?
   /// This name has finished every pending message up to this key. Reset from time to time.
   var doneUpTo: Int64 = 0
-  var lastWhole = Date(timeIntervalSinceReferenceDate: 0)
+  var lastWhole: ContinuousClock.Instant?
+  /// When messages begin whose receipts say a time that is too far off.
+  var farOff: [String: ContinuousClock.Instant] = [:]
   /// When ages of messages were last checked.
-  var lastAgeing = Date(timeIntervalSinceReferenceDate: 0)
+  var lastAgeing: ContinuousClock.Instant?
   /// The key of the receipt that `sweep` examined last.
   var swept: Int64 = 0
 

@@ -58,6 +58,26 @@ private struct Refusal: Error {}
     #expect(receipts(keeper).allSatisfy { $0.state == .done && $0.attempts == 1 })
   }
 
+  /// A clock that was years ahead has written a time that does not come.
+  @Test func aMessageDoesNotWaitForATimeThatAClockAheadHasWritten() throws {
+    let configuration = makeConfiguration()
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    var rules = HandlingRules()
+    rules.retryDelay = { _ in .seconds(10 * 365 * 86_400) }
+    try send(configuration, [Work(number: 1)])
+    let ahead = try MessageHandler.handle(Work.self, named: "a", in: configuration, rules: rules) { _, _ in throw Refusal() }
+    #expect(try wait(configuration, changed) { self.receipts($0).contains { $0.notBefore > Date(timeIntervalSinceNow: 86_400) } })
+    ahead.stop()
+    rules.retryDelay = { _ in .milliseconds(10) }
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration, rules: rules) { try Samples.perform($0, in: $1) }
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    handler.stop()
+    queue.sync { watcher.end() }
+    keeper.refresh()
+    #expect(keeper.object(Work.self, forPrimaryKey: 1)?.status == .success)
+  }
+
   @Test func aFailureIsUndoneTriedAgainAndInTheEndADeadLetter() throws {
     let configuration = makeConfiguration()
     let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
