@@ -212,8 +212,8 @@ let targets: [Target] = [
   Room.tests(
     "StorageEncryptionTests",
     [
-      "StorageConformance", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreInspection",
-      "StoreValues", "Vivarium", "VivariumTestSupport",
+      "StorageConformance", "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageMemory",
+      "StorageSQLite", "StoreInspection", "StoreValues", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "QueryEngineTests",
@@ -347,7 +347,10 @@ let targets: [Target] = [
   Room.tests("ObservationTests", ["StorageLMDB", "StorageSQLite", "Vivarium", "VivariumTestSupport", "watch-child"]),
   Room.program(
     "crash-child",
-    ["CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageInterface", "VivariumTestSupport"],
+    [
+      "CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageInterface", "StorageSQLite",
+      "VivariumTestSupport",
+    ],
     path: "Tests/CrashChild"),
   Room.program(
     "damage-child",
@@ -365,7 +368,7 @@ let targets: [Target] = [
     ["MigrationSamples", "StorageInterface", "Vivarium", "VivariumTestSupport", "migration-child"]),
   Room.tests(
     "CrashTests",
-    ["CrashSamples", "StorageInterface", "StorageLMDB", "StoreValues", "VivariumTestSupport", "crash-child"]),
+    ["CrashSamples", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport", "crash-child"]),
 ]
 
 /// What people choose: the database, an engine, the parts that stand alone, the companions.

@@ -1,16 +1,21 @@
 import CrashSamples
 import Foundation
 import StorageInterface
+import StorageSQLite
 import VivariumTestSupport
 
 /// A process that is killed while it works. It prints each number once the commit or the copy with that number is durable:
 ///
 ///     crash-child KIND PATH WRITER [COMMITS]        commits numbered transactions; kills itself in the last one, see `CommitWindow`
 ///     crash-child KIND PATH copies FOLDER FIRST     writes numbered copies of the store into a folder
+///     crash-child encrypted PATH keys FIRST         changes the key of the store again and again
 @main struct CrashChild {
   static func main() throws {
     let arguments = CommandLine.arguments
     guard (4...6).contains(arguments.count), let store = CrashedStore(rawValue: arguments[1]) else { return usage() }
+    if arguments.count == 5, arguments[3] == "keys", let first = Int64(arguments[4]) {
+      return try changeKeys(arguments[2], from: first)
+    }
     let engine = try store.backend(arguments[2]).open(OpenOptions(historyLimit: 1_000_000))
     if let writer = Int64(arguments[3]) {
       try write(as: writer, engine, arguments[2], last: arguments.count == 5 ? Int(arguments[4]) : nil)
@@ -40,10 +45,23 @@ import VivariumTestSupport
     }
   }
 
+  private static func changeKeys(_ path: String, from first: Int64) throws {
+    #if Encryption
+    for number in first... {
+      let backend = SQLiteBackend(path: path, key: try CrashedStore.key(afterChange: number - 1))
+      try backend.changeKey(to: try CrashedStore.key(afterChange: number)) { _ in .proceed }
+      say(number)
+    }
+    #else
+    usage()
+    #endif
+  }
+
   private static func say(_ number: Int64) { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
 
   private static func usage() {
-    FileHandle.standardError.write(Data("usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH copies FOLDER FIRST\n".utf8))
+    FileHandle.standardError.write(
+      Data("usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH copies FOLDER FIRST | encrypted PATH keys FIRST\n".utf8))
     exit(2)
   }
 }

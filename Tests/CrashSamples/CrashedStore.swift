@@ -44,6 +44,15 @@ public enum CrashedStore: String, CaseIterable, Sendable {
   }
 
   #if Encryption
+  /// The key after the change with this number; nil: it is not encrypted then.
+  public static func key(afterChange number: Int64) throws -> EncryptionKey? {
+    switch number % 3 {
+    case 0: try key
+    case 1: try otherKey
+    default: nil
+    }
+  }
+
   private static var key: EncryptionKey { get throws { try EncryptionKey(repeatElement(7, count: EncryptionKey.byteCount)) } }
   private static var otherKey: EncryptionKey { get throws { try EncryptionKey(repeatElement(8, count: EncryptionKey.byteCount)) } }
   #endif

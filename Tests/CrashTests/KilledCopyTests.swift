@@ -62,7 +62,11 @@ import VivariumTestSupport
 
   /// Commits `count` numbers and returns the last.
   private func write(_ count: Int, _ store: CrashedStore, _ path: String) throws -> Int64 {
-    let engine = try store.backend(path).open(OpenOptions(historyLimit: 1_000_000))
+    try write(count, store.backend(path))
+  }
+
+  func write(_ count: Int, _ backend: any StorageBackend) throws -> Int64 {
+    let engine = try backend.open(OpenOptions(historyLimit: 1_000_000))
     defer { engine.close() }
     try CrashLedger.prepare(engine)
     var last: Int64 = 0
@@ -70,7 +74,7 @@ import VivariumTestSupport
     return last
   }
 
-  private func check(_ backend: any StorageBackend, _ acknowledged: Int64, _ what: Comment) throws {
+  func check(_ backend: any StorageBackend, _ acknowledged: Int64, _ what: Comment) throws {
     let engine = try backend.open(OpenOptions(isReadOnly: true, historyLimit: 1_000_000))
     defer { engine.close() }
     let read = try engine.beginRead()
@@ -82,7 +86,7 @@ import VivariumTestSupport
   }
 
   /// Passes a little time of random length, busy.
-  private func spin(_ turns: Int) {
+  func spin(_ turns: Int) {
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<turns { _ = generator.next() }
   }

@@ -26,6 +26,12 @@ final class WritingChild {
     try self.init([store.rawValue, path, "copies", folder.path, "\(first)"], 0)
   }
 
+  /// A child that changes the key of an encrypted store again and again. The changes are numbered from `first` on, and it prints
+  /// these numbers.
+  convenience init(changingKeyOf path: String, from first: Int64) throws {
+    try self.init(["encrypted", path, "keys", "\(first)"], 0)
+  }
+
   private init(_ arguments: [String], _ writer: Int64) throws {
     self.writer = writer
     process.executableURL = Self.executable

@@ -16,22 +16,43 @@ import VivariumTestSupport
   }
 
   #if Encryption
+  private func file(_ name: String, _ content: String, _ shop: Shop) throws -> String {
+    let url = shop.directory.file(name)
+    try Data(content.utf8).write(to: url)
+    return url.path
+  }
+
+  @Test func aKeyIsChangedWhereTheStoreIs() throws {
+    let shop = try Shop(.sqlite, count: 500)
+    let key = try file("key", String(repeating: "0a", count: 64) + "\n", shop)
+    let digest = try InspectProcess(["digest", shop.url.path]).output
+    #expect(try InspectProcess(["change-key", shop.url.path, "--new-key-file", key]).status == 3, "it is open here")
+    shop.engine.close()
+    for arguments in [[], ["--plain", "--new-key-file", key], ["--new-key-file", key + "-none"]] {
+      let run = try InspectProcess(["change-key", shop.url.path] + arguments)
+      #expect([2, 3].contains(run.status) && run.complainedInOneLine, "\(arguments): \(run)")
+    }
+    #expect(try InspectProcess(["change-key", shop.url.path, "--new-key-file", key]).status == 0)
+    #expect(try InspectProcess(["digest", shop.url.path]).status == 3)
+    #expect(try InspectProcess(["digest", shop.url.path, "--key-file", key]).output == digest)
+    #expect(try InspectProcess(["change-key", shop.url.path, "--key-file", key, "--plain"]).status == 0)
+    #expect(try InspectProcess(["digest", shop.url.path]).output == digest)
+    let lmdb = try Shop(.lmdb)
+    lmdb.engine.close()
+    #expect(try InspectProcess(["change-key", lmdb.url.path, "--new-key-file", key]).status == 3)
+  }
+
   @Test func anEncryptedStoreIsReadWithItsKeyAlone() throws {
     let shop = try Shop(.sqlite, count: 500)
-    func file(_ name: String, _ content: String) throws -> String {
-      let url = shop.directory.file(name)
-      try Data(content.utf8).write(to: url)
-      return url.path
-    }
-    let key = try file("key", String(repeating: "0a", count: 64) + "\n")
-    let other = try file("other", String(repeating: "x", count: 64))
+    let key = try file("key", String(repeating: "0a", count: 64) + "\n", shop)
+    let other = try file("other", String(repeating: "x", count: 64), shop)
     let (sealed, plain) = (shop.directory.file("sealed").path, shop.directory.file("plain").path)
     #expect(try InspectProcess(["backup", shop.url.path, sealed, "--new-key-file", key]).status == 0)
     for arguments in [[], ["--key-file", other], ["--key-file", sealed + "-none"]] {
       let run = try InspectProcess(["info", sealed] + arguments)
       #expect(run.status == 3 && run.complainedInOneLine, "\(arguments): \(run)")
     }
-    #expect(try InspectProcess(["info", sealed, "--key-file", file("short", "abc")]).status == 2)
+    #expect(try InspectProcess(["info", sealed, "--key-file", file("short", "abc", shop)]).status == 2)
     #expect(try InspectProcess(["info", shop.url.path, "--key-file", key]).status == 3)
     let lmdb = try Shop(.lmdb)
     let withKey = try InspectProcess(["info", lmdb.url.path, "--key-file", key])

@@ -91,21 +91,23 @@ extension InspectCommand {
   enum Backend: String, ExpressibleByArgument, CaseIterable {
     case lmdb, sqlite
 
-    /// Makes a new store and has it filled; what cannot be filled is removed again. Status `.usage` when there is a file already.
+    /// Makes a new store and has it filled: under another name, so that nobody finds half a store and nothing that is there
+    /// meanwhile is touched. Status `.usage` when there is a file already.
     func create(_ path: String, _ fill: (any StorageEngine) throws(InspectionError) -> Void) throws(InspectionError) {
       if FileManager.default.fileExists(atPath: path) {
         throw InspectionError(.usage, "\(path) is there already; name a file that is not.")
       }
-      let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: path) : SQLiteBackend(path: path)
-      do throws(InspectionError) {
-        let engine: any StorageEngine
-        do throws(StorageError) { engine = try backend.open(OpenOptions()) } catch { throw InspectionError(error) }
-        defer { engine.close() }
-        try fill(engine)
+      let aside = "\(path).making-\(UUID().uuidString)"
+      let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: aside) : SQLiteBackend(path: aside)
+      defer { try? backend.remove() }
+      let engine: any StorageEngine
+      do throws(StorageError) { engine = try backend.open(OpenOptions()) } catch { throw InspectionError(error) }
+      defer { engine.close() }
+      try fill(engine)
+      do throws(StorageError) {
+        try engine.powers.copying?.writeCopy(to: path, .unchanged) { _ in .proceed }
       } catch {
-        // Half a store is none, and would be in the way of the next try.
-        try? backend.remove()
-        throw error
+        throw InspectionError(error)
       }
     }
   }

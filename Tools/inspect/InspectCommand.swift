@@ -9,14 +9,14 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Looks into a Vivarium store, in use or not, without the program that made it.",
     discussion: """
-      Opens for reading alone, but for 'compact', and shows one version of the store. Exit status: 0 done; 1 the type or object \
-      is not there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a newer \
-      format); 4 reading or writing failed; 5 the store has faults; 6 a dry \
-      run says that it would fail. What went wrong is one line on standard error.
+      Opens for reading alone, but for 'compact' and 'change-key', and shows one version of the store. Exit status: 0 done; 1 the \
+      type or object is not there; 2 the arguments make no sense; 3 the store cannot be opened (missing, foreign, damaged, or of a \
+      newer format); 4 reading or writing failed; 5 the store has faults; 6 a dry run says that it would fail. What went wrong is \
+      one line on standard error.
       """,
     subcommands: [
-      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, Salvage.self, Export.self,
-      Import.self, Copy.self, Digest.self, Migrate.self, Sync.self,
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, ChangeKey.self, Salvage.self,
+      Export.self, Import.self, Copy.self, Digest.self, Migrate.self, Sync.self,
     ])
 
   /// What every command takes.

@@ -33,7 +33,7 @@ public struct SQLiteBackend: StorageBackend {
   /// what that protects. Opening throws `.missingKey`, `.wrongKey` and `.notEncrypted`.
   public init(path: String, key: (any StoreKey)? = nil) { (location, self.key) = (path, key) }
 
-  private var file: StoreFile { StoreFile(path: SQLiteBackend.resolved(location), seal: key.map { FileSeal($0) }) }
+  var file: StoreFile { StoreFile(path: SQLiteBackend.resolved(location), seal: key.map { FileSeal($0) }) }
 
   public func open(_ options: OpenOptions) throws(StorageError) -> any StorageEngine {
     let (file, pagesMax) = (file, pagesMax)

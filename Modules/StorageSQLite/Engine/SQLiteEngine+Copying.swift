@@ -45,22 +45,34 @@ extension SQLiteEngine: FileCopying {
     let isImmutable = shared.withLock { $0.isImmutable }
     let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable, takesURIs: true)
     defer { connection.shut() }
-    if let seal = aside.seal { try connection.reserve(try seal.current().cipher.overhead) }
-    let expected = try statistics().liveBytes
+    try connection.vacuum(into: aside, for: path, expected: try statistics().liveBytes, progress)
+  }
+}
+
+extension Connection {
+  /// Writes the newest version to a new, empty file, in order. For a connection that takes addresses.
+  ///
+  /// - Parameters:
+  ///   - path: the copy's final path, for errors.
+  ///   - expected: how many bytes there will be, as far as one knows.
+  func vacuum(
+    into aside: StoreFile, for path: String, expected: Int, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError) {
+    if let seal = aside.seal { try reserve(try seal.current().cipher.overhead) }
     let failure = withoutActuallyEscaping(progress) { progress -> StorageError? in
       let watch = CopyWatch(aside.path, expected, progress)
       // Safe: `watch` outlives the handler, which is removed below and runs on this thread.
       sqlite3_progress_handler(
-        connection.database, CopyWatch.steps, { context in
+        database, CopyWatch.steps, { context in
           guard let context else { return 1 }
           return Unmanaged<CopyWatch>.fromOpaque(context).takeUnretainedValue().look() ? 0 : 1
         }, Unmanaged.passUnretained(watch).toOpaque())
       defer {
-        sqlite3_progress_handler(connection.database, 0, nil, nil)
+        sqlite3_progress_handler(database, 0, nil, nil)
         withExtendedLifetime(watch) {}
       }
       do throws(StorageError) {
-        try connection.execute("VACUUM INTO '\(FileAddress.attached(aside))'")
+        try execute("VACUUM INTO '\(FileAddress.attached(aside))'")
         return watch.isStopped || !watch.end() ? .copyStopped(path) : nil
       } catch {
         return watch.isStopped ? .copyStopped(path) : error
@@ -115,7 +127,7 @@ extension StoreFile {
   }
 
   /// Completes the result of `VACUUM INTO`, which has no log. The caller syncs the file.
-  fileprivate func turnIntoStore() throws(StorageError) {
+  func turnIntoStore() throws(StorageError) {
     let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE)
     // A journal file would hold plain pages.
     if seal != nil { try connection.execute("PRAGMA journal_mode = MEMORY") }

@@ -48,3 +48,36 @@ extension Store {
     try writeCopy(to: url.path(percentEncoded: false), encryption: encryption, progress: progress)
   }
 }
+
+extension Store {
+  /// Encrypts a closed store with another key, at its path: an encrypted one with a new key, a plain one with its first, or (nil)
+  /// an encrypted one with none. Objects, history, versions and identity stay as they are.
+  ///
+  /// ```swift
+  /// try Store.changeKey(of: .sqlite(url, key: old), to: new)
+  /// let store = try Store(.sqlite(url, key: new, models: Person.self))
+  /// ```
+  ///
+  /// At any moment the file is whole, with the old key or with the new one, whoever is killed and whenever the power fails. Call it
+  /// again then: it does nothing if the store has the new key already. What was in the file before may still be on the disk.
+  ///
+  /// - Parameters:
+  ///   - configuration: the store with its present key; the models do not matter.
+  ///   - key: the new key; nil: not encrypted.
+  ///   - progress: called every few megabytes on this thread. Returning false stops, as does cancelling the task.
+  ///
+  /// Blocks the thread while it reads the data and writes it once; needs as much free space as the file. Throws `.alreadyOpen` while
+  /// any process has the store open, `.fileNotFound`, `.wrongKey`, `.missingKey`, `.notEncrypted`, `.cancelled`, `.unsupported` for
+  /// engines that cannot encrypt, `.corrupt`, `.permissionDenied`, `.outOfDiskSpace`, `.io`; then the store is as before.
+  public static func changeKey(
+    of configuration: Configuration, to key: (any StoreKey)?, progress: (CopyProgress) -> Bool = { _ in true }
+  ) throws(StoreError) {
+    guard let backend = configuration.backend as? any KeyChanging else {
+      throw StoreError(
+        .unsupported, "The engine '\(configuration.backend.kind)' cannot encrypt a store.", remedy: "Use SQLite.")
+    }
+    try storing { () throws(StorageError) in
+      try backend.changeKey(to: key) { progress($0) && !Task.isCancelled ? .proceed : .stop }
+    }
+  }
+}
