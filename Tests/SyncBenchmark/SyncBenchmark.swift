@@ -24,7 +24,11 @@ struct Measurement: Codable {
     commandName: "sync-bench", abstract: "Measures what replication costs. One JSON line for each figure. Build for release.")
 
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory,lmdb,sqlite"
-  @Option(help: "S1, S2, S3, S4 of a file, S6, S10 by the server's program beside this one, S5, S9 of a server's stores.")
+  @Option(
+    help: """
+      S1, S2, S3, S4 of a file, S6, S10 by the server's program beside this one, S7, S8 of many devices by the same, S5, S9 of a \
+      server's stores.
+      """)
   var workloads = "S1,S2,S3,S4"
   @Option(help: "Where a server's stores are: memory, embedded or postgres; several with commas.") var homes = "embedded"
   @Option(help: "The address of an empty database, for the home 'postgres'.") var postgres: String?
@@ -45,7 +49,7 @@ struct Measurement: Codable {
         case "S2": for part in [1, 2] { try await report(course.rebase(part: part)) }
         case "S3": try await report(course.heal())
         case "S4": for line in try await course.mergeData() { report(line) }
-        case "S5", "S9": continue
+        case "S5", "S7", "S8", "S9": continue
         #if Sync
         case "S6": try await report(WireCourse(course).latency())
         case "S10": try await report(WireCourse(course).killedServer())
@@ -71,6 +75,10 @@ struct Measurement: Codable {
         }
         try await report(course.commits("S5.many", stores: 100, writers: 200))
       case "S9": try await report(course.snapshot())
+      #if Sync
+      case "S7": try await report(CrowdCourse(course).fanOut())
+      case "S8": try await report(CrowdCourse(course).idle())
+      #endif
       default: continue
       }
     }

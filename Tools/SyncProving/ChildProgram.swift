@@ -11,8 +11,12 @@ public final class ChildProgram {
   private var rest: [UInt8] = []
 
   /// A program that lies beside the one that runs.
-  public init(_ name: String, _ arguments: [String], in directory: URL? = nil) throws {
-    process.executableURL = try ChildProgram.url(name)
+  public convenience init(_ name: String, _ arguments: [String], in directory: URL? = nil) throws {
+    try self.init(at: try ChildProgram.url(name), arguments, in: directory)
+  }
+
+  private init(at url: URL, _ arguments: [String], in directory: URL? = nil) throws {
+    process.executableURL = url
     process.arguments = arguments
     process.standardInput = commands
     process.standardOutput = output
@@ -49,7 +53,15 @@ public final class ChildProgram {
 
   /// As `run`, of arguments in a list.
   public static func run(_ name: String, _ arguments: [String]) throws -> (output: String, status: Int32) {
-    let program = try ChildProgram(name, arguments)
+    try ended(ChildProgram(name, arguments))
+  }
+
+  /// As `run`, of a program of the system.
+  public static func run(atPath path: String, _ arguments: [String]) throws -> (output: String, status: Int32) {
+    try ended(ChildProgram(at: URL(fileURLWithPath: path), arguments))
+  }
+
+  private static func ended(_ program: ChildProgram) -> (output: String, status: Int32) {
     var lines: [String] = []
     while let line = program.line() { lines.append(line) }
     return (lines.joined(separator: "\n"), program.end())
@@ -75,6 +87,9 @@ public final class ChildProgram {
   public func ignoreOutput() {
     output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
   }
+
+  /// The number of its process.
+  public var processID: Int32 { process.processIdentifier }
 
   /// Whether it has not ended.
   public var isRunning: Bool { process.isRunning }

@@ -5,6 +5,8 @@ public final class ServerProgram {
   private let child: ChildProgram
   /// Where it listens, on loopback.
   public let port: Int
+  /// The number of its process.
+  public var processID: Int32 { child.processID }
 
   /// Starts it, and waits until it listens.
   ///

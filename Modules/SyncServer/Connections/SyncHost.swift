@@ -32,6 +32,8 @@ public actor SyncHost {
   private var lastConnection: UInt64 = 0
   private var listeners: [StorePath: [Listener: HostedConnection]] = [:]
   private var watch: Task<Void, Never>?
+  /// The stores whose sessions are being told of news, and whether there is more since.
+  private var telling: [StorePath: Bool] = [:]
   private var drain: UInt64?
 
   private struct Listener: Hashable {
@@ -150,8 +152,21 @@ public actor SyncHost {
     watch = Task { [weak self] in for await path in wakeups { await self?.tell(path) } }
   }
 
-  private func tell(_ path: StorePath) async {
-    for (listener, connection) in listeners[path] ?? [:] { await connection.take(.news(listener.key)) }
+  /// Tells all sessions of a store at once, and stores independently of each other. News that comes while sessions are being told is told
+  /// once, however much it is: so a busy server falls behind by one round at most.
+  private func tell(_ path: StorePath) {
+    if telling.updateValue(true, forKey: path) != nil { return }
+    Task { await tellAll(path) }
+  }
+
+  private func tellAll(_ path: StorePath) async {
+    while telling[path] == true {
+      telling[path] = false
+      await withDiscardingTaskGroup { group in
+        for (listener, connection) in listeners[path] ?? [:] { group.addTask { await connection.take(.news(listener.key)) } }
+      }
+    }
+    telling[path] = nil
   }
 
   // MARK: calls of connections
