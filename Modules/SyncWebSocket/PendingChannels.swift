@@ -2,7 +2,8 @@
 import NIOCore
 import Synchronization
 
-/// The connections that have not sent a request yet. Any thread may call.
+/// The connections that nobody serves yet: they have sent no request, or wait for the listener to take them. Nobody else would close
+/// them when the listener ends. Any thread may call.
 final class PendingChannels: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]

@@ -46,7 +46,7 @@ public final class WebSocketListener: Sendable {
   }
 
   private typealias Upgrade = EventLoopFuture<WebSocketBridge.Channel?>
-  /// The connections that have not sent a request yet.
+  /// The connections that nobody serves yet.
   private let pending = PendingChannels()
   private let server: NIOAsyncChannel<Upgrade, Never>
   /// The port: the requested one, or the one that the system chose for 0.
@@ -93,31 +93,35 @@ public final class WebSocketListener: Sendable {
     return WebAnswer(status: 426, "This is a server of Vivarium; it speaks WebSocket with '\(WebSocketNames.subprotocol)'.\n")
   }
 
-  /// Serves connections concurrently, until the task is cancelled or the listener closed.
+  /// Serves connections concurrently, until the task is cancelled or the listener closed. Connections that nobody serves then are closed.
   public func run(_ serve: @escaping @Sendable (any SyncTransport) async -> Void) async throws(TransportError) {
     do {
       try await server.executeThenClose { inbound in
         await withDiscardingTaskGroup { group in
           do {
-            for try await upgrade in inbound { group.addTask { await WebSocketListener.take(upgrade, serve) } }
+            for try await upgrade in inbound { group.addTask { [pending] in await WebSocketListener.take(upgrade, pending, serve) } }
           } catch {
             // The listener was closed.
           }
+          pending.close()
           group.cancelAll()
         }
       }
     } catch { throw TransportError(.closed, "It listens no more: \(error).") }
   }
 
-  /// Stops listening, closes connections without a request yet, and ends `run` when all others are served.
+  /// Stops listening, closes connections that nobody serves yet, and ends `run` when all others are served.
   public func close() async {
     do { try await server.channel.close() } catch {}
     pending.close()
   }
 
-  private static func take(_ upgrade: Upgrade, _ serve: @Sendable (any SyncTransport) async -> Void) async {
+  private static func take(
+    _ upgrade: Upgrade, _ pending: PendingChannels, _ serve: @Sendable (any SyncTransport) async -> Void
+  ) async {
     // A client that sends an invalid request is ignored.
     guard let channel = try? await upgrade.get() else { return }
+    pending.remove(channel.channel)
     let (here, there) = MemoryTransport.pair()
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await WebSocketBridge(end: there, masks: false).carry(channel) }
@@ -162,8 +166,14 @@ public final class WebSocketListener: Sendable {
     try pipeline.addHandler(ClosingOnError())
     result.whenComplete { outcome in
       timer.cancel()
-      pending.remove(channel)
-      if case .failure = outcome { channel.close(promise: nil) }
+      switch outcome {
+      // It is removed when somebody serves it.
+      case .success(.some): break
+      case .success(nil): pending.remove(channel)
+      case .failure:
+        pending.remove(channel)
+        channel.close(promise: nil)
+      }
     }
     return result
   }

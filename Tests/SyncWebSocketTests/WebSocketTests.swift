@@ -127,6 +127,41 @@ struct WebSocketTests {
     await transport.close()
   }
 
+  @Test("ends where the listener is cancelled, or closed, before anybody has served it", arguments: [true, false])
+  func neverServed(isCancelled: Bool) async throws {
+    let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
+    let connector = try WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600)
+    let transports = [try await connector.connect(), try await connector.connect()]
+    if isCancelled {
+      let running = Task {
+        while !Task.isCancelled { await Task.yield() }
+        try await listener.run { await $0.close() }
+      }
+      running.cancel()
+      try await running.value
+    } else {
+      await listener.close()
+      try await listener.run { await $0.close() }
+    }
+    for transport in transports { #expect(try await transport.receive() == nil) }
+  }
+
+  @Test("ends where the listener is cancelled while it is asked for")
+  func askedForAtTheEnd() async throws {
+    for _ in 0..<20 {
+      let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
+      let connector = try WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600)
+      let running = Task { try await listener.run { await $0.close() } }
+      let asking = (0..<8).map { _ in Task { try? await connector.connect() } }
+      running.cancel()
+      for task in asking {
+        guard let transport = await task.value else { continue }
+        #expect(try await transport.receive() == nil)
+      }
+      try await running.value
+    }
+  }
+
   @Test("is taken only so many times from one address")
   func limits() async throws {
     var limits = WebSocketListener.Limits()
