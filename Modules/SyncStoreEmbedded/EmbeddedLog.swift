@@ -19,6 +19,9 @@ actor EmbeddedLog {
   private var rows = StoreRows()
   private var waiting: [Request] = []
   private var isBusy = false
+  private var isRemoved = false
+  /// Waits for the calls under way, to remove the file.
+  private var remover: CheckedContinuation<Void, Never>?
 
   /// Creates the file, with an empty log or a copy of another.
   init(making path: String, of log: ServerLog = ServerLog(history: ServerLog.newHistory())) throws(ServerStoreError) {
@@ -48,10 +51,10 @@ actor EmbeddedLog {
   /// Closes the file of a log without calls under way.
   nonisolated func close() { engine.close() }
 
-  /// Removes the file. The log is unusable afterwards.
+  /// Removes the file once the calls under way have ended; later ones find no store. At most once.
   func remove() async throws(ServerStoreError) {
-    // Waits for calls under way; a log that cannot be read can still be removed.
-    _ = try? await read { _ in }
+    isRemoved = true
+    if isBusy { await withCheckedContinuation { remover = $0 } }
     engine.close()
     log = nil
     do throws(StorageError) { try LMDBBackend(path: path).remove() } catch { throw ServerStoreError(error) }
@@ -88,6 +91,7 @@ actor EmbeddedLog {
   private func ask<R: Sendable>(
     _ kind: Request.Kind, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
+    if isRemoved { throw ServerStoreError(.unknownStore, "The store was removed.") }
     let result: Result<R, ServerStoreError> = await withCheckedContinuation { asker in
       waiting.append(
         Request(
@@ -115,6 +119,8 @@ actor EmbeddedLog {
       await make(requests)
     }
     isBusy = false
+    remover?.resume()
+    remover = nil
   }
 
   private func make(_ requests: [Request]) async {

@@ -24,6 +24,8 @@ public actor EmbeddedServerStore: SyncServerStore {
   private var used: [StorePath: UInt64] = [:]
   private var lastUse: UInt64 = 0
   private var noted: Set<StorePath> = []
+  /// The stores that are being removed.
+  private var leaving: Set<StorePath> = []
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
 
@@ -49,6 +51,7 @@ public actor EmbeddedServerStore: SyncServerStore {
   // MARK: stores
 
   public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
+    if leaving.contains(path) { throw ServerStoreError(.unavailable, "The store at \(path) is being removed.") }
     guard open[path] == nil, !FileManager.default.fileExists(atPath: file(of: path)) else {
       throw ServerStoreError(.storeExists, "There is a store at \(path) already.")
     }
@@ -76,7 +79,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     use(path)
     if let log = open[path] { return log }
     let file = file(of: path)
-    guard FileManager.default.fileExists(atPath: file) else {
+    guard !leaving.contains(path), FileManager.default.fileExists(atPath: file) else {
       throw ServerStoreError(.unknownStore, "There is no store at \(path).")
     }
     letGo()
@@ -109,14 +112,23 @@ public actor EmbeddedServerStore: SyncServerStore {
   /// Writes what was left to the next change: the acknowledgements of replicas.
   public func flush() async throws(ServerStoreError) {
     noted = []
-    for log in open.values { try await log.change { _ in } }
+    for log in open.values {
+      do throws(ServerStoreError) { try await log.change { _ in } } catch {
+        // The store was removed in between.
+        guard error.code == .unknownStore else { throw error }
+      }
+    }
   }
 
-  /// Removes a store and its file for good. Throws `.unknownStore`.
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
     let log = try log(path)
     (open[path], used[path]) = (nil, nil)
+    noted.remove(path)
+    // Another call must not open the file meanwhile.
+    leaving.insert(path)
+    defer { leaving.remove(path) }
     try await log.remove()
+    for listener in listeners.values { listener.yield(path) }
   }
 
   // MARK: names of files

@@ -99,23 +99,25 @@ public actor PostgresServerStore: SyncServerStore {
     return texts.compactMap { StorePath($0) }.sorted()
   }
 
-  /// Removes a store with everything in it. No server may be serving it.
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
-    let number = try await number(path)
-    (queues[path], numbers[path]) = (nil, nil)
-    try await read { link throws(PostgresFailure) in
+    let removed = try await reading(path) { link, number throws(PostgresFailure) in
       let rest = ["log", "stamp", "object", "piece", "link", "replica", "handler"]
-      _ = try link.query(
-        all: [PostgresStatement("BEGIN"), PostgresStatement("DELETE FROM sync_store WHERE id = $1", .int(number))]
+      let answers = try link.query(
+        all: [PostgresStatement("BEGIN"), PostgresStatement("DELETE FROM sync_store WHERE id = $1 RETURNING id", .int(number))]
           + rest.map { PostgresStatement("DELETE FROM sync_\($0) WHERE store = $1", .int(number)) } + [PostgresStatement("COMMIT")])
+      // Another server may have removed it since the number was looked up.
+      guard answers[1].count == 1 else { throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path).")) }
+      return number
     }
+    if numbers[path] == removed { (queues[path], numbers[path]) = (nil, nil) }
+    await news.tellRemoval(of: path, removed)
   }
 
   /// Gives a store a new history, after the database was restored from a copy. Every device begins anew, and redoes what the store does
   /// not have.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
-    let (number, history) = (try await number(path), ServerLog.newHistory())
-    try await read { link throws(PostgresFailure) in
+    let history = ServerLog.newHistory()
+    try await reading(path) { link, number throws(PostgresFailure) in
       _ = try link.query("UPDATE sync_store SET history = $2 WHERE id = $1", .int(number), .bytes(history))
     }
   }
@@ -132,6 +134,36 @@ public actor PostgresServerStore: SyncServerStore {
     return number
   }
 
+  /// Performs a call with a store's number. A store that is gone may have been removed and made anew by another server: it is looked up
+  /// once more.
+  private func finding<R: Sendable>(
+    _ path: StorePath, _ body: () async throws(ServerStoreError) -> R
+  ) async throws(ServerStoreError) -> R {
+    let known = numbers[path]
+    do throws(ServerStoreError) { return try await body() } catch {
+      guard error.code == .unknownStore, let known else { throw error }
+      if numbers[path] == known { (queues[path], numbers[path]) = (nil, nil) }
+    }
+    return try await body()
+  }
+
+  private func change<R: Sendable>(
+    _ path: StorePath, _ needs: StoreRowsNeeded, isDurable: Bool = true, isAlone: Bool = false, _ body: @escaping AskedChange<R>.Body
+  ) async throws(ServerStoreError) -> R {
+    try await finding(path) { () throws(ServerStoreError) in
+      try await queue(path).change(needs, isDurable: isDurable, isAlone: isAlone, body)
+    }
+  }
+
+  private func reading<R: Sendable>(
+    _ path: StorePath, _ body: @escaping @Sendable (PostgresLink, Int64) throws(PostgresFailure) -> R
+  ) async throws(ServerStoreError) -> R {
+    try await finding(path) { () throws(ServerStoreError) in
+      let number = try await number(path)
+      return try await read { link throws(PostgresFailure) in try body(link, number) }
+    }
+  }
+
   private func queue(_ path: StorePath) async throws(ServerStoreError) -> StoreQueue {
     if let queue = queues[path] { return queue }
     let number = try await number(path)
@@ -146,7 +178,7 @@ public actor PostgresServerStore: SyncServerStore {
   public func bind(
     _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
   ) async throws(ServerStoreError) -> Standing {
-    try await queue(path).change(StoreRowsNeeded(replica)) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(replica)) { transaction throws(PostgresFailure) in
       try transaction.apply { log throws(ServerStoreError) in try log.bind(replica, secret: secret, user: user, at: time) }
     }
   }
@@ -154,7 +186,7 @@ public actor PostgresServerStore: SyncServerStore {
   public func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome] {
-    try await queue(path).change(StoreRowsNeeded(replica, uploads)) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(replica, uploads)) { transaction throws(PostgresFailure) in
       try transaction.apply { log throws(ServerStoreError) in
         try log.commit(replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
       }
@@ -164,19 +196,19 @@ public actor PostgresServerStore: SyncServerStore {
   public func acknowledge(
     _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
   ) async throws(ServerStoreError) {
-    try await queue(path).change(StoreRowsNeeded(replica), isDurable: false) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(replica), isDurable: false) { transaction throws(PostgresFailure) in
       try transaction.apply { log throws(ServerStoreError) in try log.acknowledge(replica, state, at: time) }
     }
   }
 
   public func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
-    try await queue(path).change(StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
       try transaction.purge(expiry: expiry)
     }
   }
 
   public func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
-    try await queue(path).change(StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
       try transaction.truncate(through: seq)
     }
   }
@@ -184,19 +216,19 @@ public actor PostgresServerStore: SyncServerStore {
   public func claim(
     _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
-    try await queue(path).change(StoreRowsNeeded(handler: handler)) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(handler: handler)) { transaction throws(PostgresFailure) in
       transaction.log.claim(handler, fromStart: fromStart, until: end, at: time)
     }
   }
 
   public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
-    try await queue(path).change(StoreRowsNeeded(handler: lease.handler)) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(handler: lease.handler)) { transaction throws(PostgresFailure) in
       try transaction.apply { log throws(ServerStoreError) in try log.renew(lease, until: end, at: time) }
     }
   }
 
   public func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
-    try await queue(path).change(StoreRowsNeeded(handler: name)) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(handler: name)) { transaction throws(PostgresFailure) in
       transaction.log.removeHandler(name)
     }
   }
@@ -204,7 +236,7 @@ public actor PostgresServerStore: SyncServerStore {
   public func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq] {
-    try await queue(path).change(StoreRowsNeeded(handler: lease.handler, writing: changesets)) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(handler: lease.handler, writing: changesets)) { transaction throws(PostgresFailure) in
       try transaction.apply { log throws(ServerStoreError) in try log.advance(lease, to: cursor, writing: changesets, at: time) }
     }
   }
@@ -214,8 +246,7 @@ public actor PostgresServerStore: SyncServerStore {
   public func changes(
     _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
   ) async throws(ServerStoreError) -> LogPage {
-    let number = try await number(path)
-    return try await read { link throws(PostgresFailure) in
+    try await reading(path) { link, number throws(PostgresFailure) in
       try StoreReading(link, number, path).changes(for: replica, after: seq, limitBytes: limitBytes)
     }
   }
@@ -223,20 +254,17 @@ public actor PostgresServerStore: SyncServerStore {
   public func objects(
     _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
-    let number = try await number(path)
-    return try await read { link throws(PostgresFailure) in
+    try await reading(path) { link, number throws(PostgresFailure) in
       try StoreReading(link, number, path).objects(changedAfter: seq, behind: last, limitBytes: limitBytes)
     }
   }
 
   public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    let number = try await number(path)
-    return try await read { link throws(PostgresFailure) in try StoreReading(link, number, path).objects(asOf: seq) }
+    try await reading(path) { link, number throws(PostgresFailure) in try StoreReading(link, number, path).objects(asOf: seq) }
   }
 
   public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {
-    let number = try await number(path)
-    return try await read { link throws(PostgresFailure) in
+    try await reading(path) { link, number throws(PostgresFailure) in
       let rows = try link.query("SELECT name, position FROM sync_handler WHERE store = $1", .int(number))
       var cursors: [String: Seq] = [:]
       for row in 0..<rows.count { cursors[try rows.text(row, 0)] = try rows.seq(row, 1) }

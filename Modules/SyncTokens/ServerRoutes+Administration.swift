@@ -47,6 +47,7 @@ extension ServerRoutes {
     case ("PATCH", "users", 2): return try await change(parts[1], try ServerRoutes.decoded(request), by: identity)
     case ("DELETE", "users", 2): return try await removeUser(parts[1], by: identity)
     case ("GET", "stores", 1): return try await stores()
+    case ("DELETE", "stores", 2...): return try await removeStore("/" + parts.dropFirst().joined(separator: "/"))
     case ("GET", "grants", 1):
       let grants = try await asked { () throws(ServerStoreError) in try await directory.grants() }
       return .json(grants.map { GrantChange(user: $0.user, path: $0.path, rights: $0.rights.short) })
@@ -114,6 +115,13 @@ extension ServerRoutes {
       return paths.map { ShownStore(path: $0.text, head: heads[$0]?.rawValue ?? 0) }
     }
     return .json(shown)
+  }
+
+  private func removeStore(_ text: String) async throws(SyncRefusal) -> WebAnswer {
+    guard let path = StorePath(text) else { throw SyncRefusal(.unknownStore, "'\(text)' is no path of a store.") }
+    guard !path.isOfServer else { throw SyncRefusal(.badFrame, "The server itself needs the store '\(path)'.") }
+    try await asked { () throws(ServerStoreError) in try await host.stores.removeStore(path) }
+    return WebAnswer(status: 204)
   }
 
   private func give(_ sent: GrantChange) async throws(SyncRefusal) -> WebAnswer {

@@ -37,6 +37,8 @@ final class FaultyStores: SyncServerStore {
 
   func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
 
+  func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
+
   func stores() async throws(ServerStoreError) -> [StorePath] {
     try await faulty { () throws(ServerStoreError) in try await base.stores() }
   }

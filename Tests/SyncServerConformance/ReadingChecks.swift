@@ -24,7 +24,9 @@ let readingChecks: [ServerStoreCheck] = [
       cursor = page.cursor
     }
     try bench.expect(seqs, (1...20).map { Seq($0) })
-    try bench.expect(await bench.changes(Bench.bob, after: Seq(20)), LogPage(entries: [], cursor: Seq(20), head: Seq(20)))
+    let history = try await bench.bind(Bench.bob).history
+    try bench.expect(
+      await bench.changes(Bench.bob, after: Seq(20)), LogPage(entries: [], cursor: Seq(20), head: Seq(20), history: history))
   },
   ServerStoreCheck("objectsAreReadInPagesInOrder") { bench in
     try await bench.bindBoth()

@@ -21,7 +21,7 @@ let refusalChecks: [ServerStoreCheck] = [
     try await bench.bindBoth()
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)]) { _ in Verdict(.writeDenied) }
     let page = try await bench.changes(Bench.bob)
-    try bench.expect(page, LogPage(entries: [], cursor: Seq(1), head: Seq(1)))
+    try bench.expect(page, LogPage(entries: [], cursor: Seq(1), head: Seq(1), history: page.history))
   },
   ServerStoreCheck("behindARefusalNothingIsLookedAtUntilItIsSeen") { bench in
     try await bench.bindBoth()

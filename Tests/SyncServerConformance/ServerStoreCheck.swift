@@ -29,7 +29,8 @@ public struct ServerStoreFailure: Error, CustomStringConvertible {
 /// The rules.
 public enum SyncServerConformance {
   /// Every rule.
-  public static let allChecks: [ServerStoreCheck] = uploadChecks + refusalChecks + readingChecks + forgettingChecks + handlerChecks
+  public static let allChecks: [ServerStoreCheck] =
+    uploadChecks + refusalChecks + readingChecks + forgettingChecks + handlerChecks + removalChecks
 }
 
 /// A store and two replicas, with short ways to ask.

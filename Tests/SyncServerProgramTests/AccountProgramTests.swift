@@ -116,6 +116,29 @@ struct AccountProgramTests {
     #expect(try ServerProcess.run("store", "remove", "--folder", folder, "/shared/pages").status != 0)
   }
 
+  @Test("removes a store while it runs, and who has the store is told and keeps what he has")
+  func removed() async throws {
+    func token(_ words: String...) throws -> String {
+      let output = try ServerProcess.run(arguments: ["user", "add", "--folder", folder] + words, input: "").output
+      return output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    let (root, ann) = (try token("root", "--admin"), try token("ann"))
+    let server = try ServerProcess(folder: folder)
+    let connector = try WebSocketConnector("ws://127.0.0.1:\(server.port)")
+    let device = try Device(directory, "first", connector: connector, credentials: FixedToken(ann))
+    await device.replicator.start()
+    try device.write("a", "hello")
+    try await device.replicator.uploaded()
+    let answer = try await connector.answer(to: WebRequest(method: "DELETE", path: "/admin/v1/stores/ann/pages", token: root))
+    #expect(answer.status == 204)
+    guard case .suspended(let error)? = await device.state({ if case .suspended = $0 { true } else { false } }) else { return }
+    #expect(error.code == .unknownStore)
+    #expect(device.texts == ["a": "hello"])
+    await device.replicator.stop()
+    #expect(server.end() == 0)
+    #expect(try ServerProcess.run("store", "list", "--folder", folder).output == "")
+  }
+
   @Test("takes another certificate when it is told to, and connections that there are go on")
   func reload() async throws {
     let certificates = try TestCertificates()

@@ -10,6 +10,7 @@ struct WrongServerStore: SyncServerStore {
     case forgetsEverything, forgetsNothing, sinksTheFloor, keepsWhoIsAway, truncatesNothing, truncatesForHandlers
     case sharesLeases, ignoresFences, dropsWhatHandlersWrite, makesStoresTwice
     case tellsTheHeadForThePast, renewsNothing, keepsHandlers
+    case removesNothing, removesSilently, hidesTheHistory
   }
 
   let fault: Fault
@@ -17,6 +18,10 @@ struct WrongServerStore: SyncServerStore {
 
   func makeStore(_ path: StorePath) async throws(ServerStoreError) {
     do { try await base.makeStore(path) } catch { if fault != .makesStoresTwice { throw error } }
+  }
+
+  func removeStore(_ path: StorePath) async throws(ServerStoreError) {
+    if fault != .removesNothing { try await base.removeStore(path) }
   }
 
   func stores() async -> [StorePath] { await base.stores() }
@@ -56,6 +61,7 @@ struct WrongServerStore: SyncServerStore {
       page.entries = Array(page.entries.prefix(1))
       page.cursor = page.entries[0].seq
     }
+    if fault == .hidesTheHistory { page.history = [] }
     if fault == .losesTheHead { page.head = page.cursor }
     return page
   }
@@ -129,5 +135,12 @@ struct WrongServerStore: SyncServerStore {
 
   func heads(_ paths: [StorePath]) async -> [StorePath: Seq] { await base.heads(paths) }
 
-  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
+  func wakeups() async -> AsyncStream<StorePath> {
+    if fault == .removesSilently {
+      let (silent, continuation) = AsyncStream.makeStream(of: StorePath.self)
+      continuation.finish()
+      return silent
+    }
+    return await base.wakeups()
+  }
 }

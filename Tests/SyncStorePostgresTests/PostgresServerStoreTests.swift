@@ -81,6 +81,32 @@ struct PostgresServerStoreTests {
     for server in [first, second] { await server.close() }
   }
 
+  @Test("tells a server that another has removed a store, and finds the one that is made anew", arguments: [true, false])
+  func removal(usesNotices: Bool) async throws {
+    var configuration = PostgresServerStore.Configuration()
+    (configuration.usesNotices, configuration.pollMilliseconds) = (usesNotices, usesNotices ? 3_600_000 : 20)
+    let (first, address) = try await PostgresServerStore.forTest(configuration)
+    let second = try await PostgresServerStore.beside(address, configuration)
+    let place = PostgresServerStoreTests.path
+    try await first.makeStore(place)
+    let before = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1).history
+    let wakeups = await second.wakeups()
+    try await first.removeStore(place)
+    for await path in wakeups where path == place { break }
+    await #expect { _ = try await second.changes(place, for: ReplicaID(2), after: .zero, limitBytes: 1) } throws: {
+      ($0 as? ServerStoreError)?.code == .unknownStore
+    }
+    // The second knows the number of the one before, and the first that of none.
+    try await first.makeStore(place)
+    _ = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1)
+    try await first.removeStore(place)
+    try await first.makeStore(place)
+    let after = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1).history
+    #expect(after != before)
+    #expect(try await second.changes(place, for: ReplicaID(2), after: .zero, limitBytes: 1).history == after)
+    for server in [first, second] { await server.close() }
+  }
+
   @Test("takes many changes of one store in one transaction, each with its own answer")
   func batches() async throws {
     let (stores, _) = try await PostgresServerStore.forTest()

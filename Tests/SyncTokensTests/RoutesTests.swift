@@ -102,6 +102,23 @@ struct RoutesTests {
     #expect(await server.ask("GET", "/admin/v1/sessions", token: root).text == "[]")
   }
 
+  @Test("remove a store for an administrator, and none that the server needs")
+  func removal() async throws {
+    let (server, root) = try await withAdministrator()
+    let path = try #require(StorePath("/ann/work/tasks"))
+    try await server.host.stores.makeStore(path)
+    #expect(await server.ask("DELETE", "/admin/v1/stores/ann/work/tasks").status == 401)
+    #expect(await server.ask("DELETE", "/admin/v1/stores/ann/work", token: root).status == 404)
+    #expect(await server.ask("DELETE", "/admin/v1/stores/ann//tasks", token: root).status == 404)
+    #expect(await server.ask("DELETE", "/admin/v1/stores/__server/permissions", token: root).status == 400)
+    #expect(try await server.host.stores.stores() == [path])
+    #expect(await server.ask("DELETE", "/admin/v1/stores/ann/work/tasks", token: root).status == 204)
+    #expect(try await server.host.stores.stores() == [])
+    let again = await server.ask("DELETE", "/admin/v1/stores/ann/work/tasks", token: root)
+    #expect(again.status == 404)
+    #expect(field(again.text, "remedy") != nil)
+  }
+
   @Test("count what the server does, for who may see it")
   func metrics() async throws {
     let (server, root) = try await withAdministrator()

@@ -81,16 +81,6 @@ enum ServerPlace {
     }
   }
 
-  /// Removes a store, which no server may serve.
-  func remove(_ path: StorePath) async throws {
-    switch self {
-    case .folder(let folder): try await EmbeddedServerStore(folder: ServerPlace.stores(folder)).removeStore(path)
-    case .database(let address):
-      let stores = try await PostgresServerStore(address)
-      try await ServerPlace.then({ await stores.close() }) { try await stores.removeStore(path) }
-    }
-  }
-
   /// Gives a store another history, or all, where no server runs.
   func renew(_ only: StorePath?) async throws -> Int {
     var count = 0

@@ -19,14 +19,19 @@ struct StoreCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Removes a store and all that is in it, for good. The server has to be ended before.",
-      discussion: "Devices that have the store keep what is theirs, and begin anew where somebody makes the store again.")
+      abstract: "Removes a store and all that is in it, for good.",
+      discussion: """
+        Of a folder, the server has to be ended before; one that runs removes it by DELETE /admin/v1/stores/PATH. Of a database, servers \
+        may run. Devices that have the store keep what they have, with what they have not sent. Where the store is made again, by hand or \
+        by a new device, it is another one: they begin anew, and do again what they have not sent.
+        """)
     @OptionGroup var option: PlaceOption
     @Argument var path: String
 
     func run() async throws {
       guard let path = StorePath(self.path) else { throw Trouble("'\(self.path)' is no path of a store.") }
-      try await option.place.remove(path)
+      guard !path.isOfServer else { throw Trouble("The server itself needs the store '\(path)'.") }
+      try await option.place.withStores { try await $0.removeStore(path) }
     }
   }
 

@@ -42,6 +42,8 @@ extension ServerConnection {
     session.isReading = false
     switch result {
     case .failure(let error): return readingFailed(key.session, error, &effects)
+    case .success(let page) where page.history != session.history:
+      fault(key.session, SyncRefusal(.historyChanged, "The store was restored, or removed and made anew."), &effects)
     case .success(let page):
       session.cursor = max(session.cursor, page.cursor)
       if page.cursor < page.head { session.hasNews = true }

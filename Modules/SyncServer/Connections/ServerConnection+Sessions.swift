@@ -37,6 +37,7 @@ extension ServerConnection {
       let mode = standing.mode(cursor: bind.cursor, history: bind.history, pendingBase: bind.pendingBase)
       session.grant = grant
       session.cursor = bind.cursor
+      session.history = standing.history
       session.hasNews = true
       switch mode {
       case .resume, .reset: session.state = .live

@@ -37,6 +37,8 @@ struct ServerSession: Sendable {
   var earlyBytes = 0
 
   // Downloads.
+  /// The history of the store that was bound.
+  var history: [UInt8] = []
   /// Everything up to this entry was sent.
   var cursor = Seq.zero
   var credit = SendCredit()

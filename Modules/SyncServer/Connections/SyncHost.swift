@@ -171,13 +171,14 @@ public actor SyncHost {
 
   // MARK: calls of connections
 
-  /// Binds a replica to a store; creates the store if it does not exist and the user may create it.
+  /// Binds a replica to a store; creates the store if it does not exist, the user may create it, and the replica is new. A replica that
+  /// knows a history had the store: it was removed, and making an empty one would take from the device what it has.
   func bind(_ path: StorePath, _ bind: Bind, _ identity: SyncIdentity) async -> Result<(StoreGrant, Standing), SyncRefusal> {
     do throws(SyncRefusal) {
       let grant = try await access.grant(to: identity, on: path)
       guard !grant.rights.isEmpty else { throw SyncRefusal(.unknownStore, "There is no store '\(path)' for '\(identity.user)'.") }
       guard grant.rights.contains(.read) else { throw SyncRefusal(.readDenied) }
-      return .success((grant, try await bound(path, bind, identity, makes: grant.mayCreate)))
+      return .success((grant, try await bound(path, bind, identity, makes: grant.mayCreate && bind.history.isEmpty)))
     } catch { return .failure(error) }
   }
 

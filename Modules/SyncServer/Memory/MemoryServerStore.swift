@@ -23,6 +23,11 @@ public actor MemoryServerStore: SyncServerStore {
     logs[path] = ServerLog(history: newHistory())
   }
 
+  public func removeStore(_ path: StorePath) throws(ServerStoreError) {
+    guard logs.removeValue(forKey: path) != nil else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
+    for listener in listeners.values { listener.yield(path) }
+  }
+
   public func stores() -> [StorePath] { logs.keys.sorted() }
 
   public func bind(

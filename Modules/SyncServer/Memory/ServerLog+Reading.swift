@@ -4,7 +4,7 @@ import SyncProtocol
 extension ServerLog {
   package func changes(for id: ReplicaID, after seq: Seq, limitBytes: Int) throws(ServerStoreError) -> LogPage {
     try checkStart(seq)
-    var pager = LogPager(for: id, after: seq, head: head, limitBytes: limitBytes)
+    var pager = LogPager(for: id, of: self, after: seq, limitBytes: limitBytes)
     for index in Int(min(seq, head).rawValue - base.rawValue)..<log.count {
       guard pager.take(log[index], Seq(base.rawValue + UInt64(index) + 1)) else { break }
     }
@@ -45,8 +45,8 @@ package struct LogPager {
   private var bytes = 0
   private var isInside = false
 
-  package init(for replica: ReplicaID, after seq: Seq, head: Seq, limitBytes: Int) {
-    page = LogPage(entries: [], cursor: min(seq, head), head: head)
+  package init(for replica: ReplicaID, of log: ServerLog, after seq: Seq, limitBytes: Int) {
+    page = LogPage(entries: [], cursor: min(seq, log.head), head: log.head, history: log.history)
     (self.replica, self.limitBytes) = (replica, limitBytes)
   }
 

@@ -56,10 +56,12 @@ public struct LogPage: Hashable, Sendable {
   public var cursor: Seq
   /// The last entry of the log.
   public var head: Seq
+  /// The 16 bytes that name the log's history: another one than before means that the store was restored, or removed and made anew.
+  public var history: [UInt8]
 
   /// Creates a page.
-  public init(entries: [LogEntry], cursor: Seq, head: Seq) {
-    (self.entries, self.cursor, self.head) = (entries, cursor, head)
+  public init(entries: [LogEntry], cursor: Seq, head: Seq, history: [UInt8]) {
+    (self.entries, self.cursor, self.head, self.history) = (entries, cursor, head, history)
   }
 }
 

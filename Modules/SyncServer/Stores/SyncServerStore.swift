@@ -14,6 +14,10 @@ public protocol SyncServerStore: Sendable {
   /// Creates an empty store. Throws `.storeExists`.
   func makeStore(_ path: StorePath) async throws(ServerStoreError)
 
+  /// Removes a store with everything in it, for good. Calls under way end first, or find no store; it is reported as news (`wakeups`). A
+  /// store made at the path later is another one: its history differs, and it knows no replica.
+  func removeStore(_ path: StorePath) async throws(ServerStoreError)
+
   /// All paths, in order.
   func stores() async throws(ServerStoreError) -> [StorePath]
 
@@ -91,6 +95,6 @@ public protocol SyncServerStore: Sendable {
   /// The last entries of some stores, without those that do not exist.
   func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq]
 
-  /// The stores that get an entry from now on; several entries may be reported as one.
+  /// The stores that get an entry from now on, or are removed; several of these may be reported as one.
   func wakeups() async -> AsyncStream<StorePath>
 }

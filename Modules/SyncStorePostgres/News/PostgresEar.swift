@@ -15,7 +15,12 @@ final class PostgresEar: Sendable {
   struct News: Sendable {
     var origin: String?
     var heads: [Int64: Seq] = [:]
+    /// The stores that were removed.
+    var removed: Set<Int64> = []
   }
+
+  /// What a notice says in place of a removed store's last entry.
+  static let removal = "removed"
 
   private let connection: PostgresConnection
   private let listens: Bool
@@ -99,17 +104,19 @@ final class PostgresEar: Sendable {
     let rows = try link.query("SELECT id, head FROM sync_store WHERE id = ANY($1)", .ints(stores))
     var news = News()
     for row in 0..<rows.count { news.heads[try rows.int(row, 0)] = try rows.seq(row, 1) }
+    news.removed = Set(stores).subtracting(news.heads.keys)
     return [news]
   }
 
-  /// Parses "origin,store:head,store:head"; ignores anything else.
+  /// Parses "origin,store:head,store:removed"; ignores anything else.
   static func news(of text: String) -> News {
     let parts = text.split(separator: ",")
     var news = News(origin: parts.first.map(String.init))
     for part in parts.dropFirst() {
       let pair = part.split(separator: ":")
-      guard pair.count == 2, let store = Int64(pair[0]), let head = UInt64(pair[1]) else { continue }
-      news.heads[store] = Seq(head)
+      guard pair.count == 2, let store = Int64(pair[0]) else { continue }
+      if pair[1] == removal { news.removed.insert(store) }
+      if let head = UInt64(pair[1]) { news.heads[store] = Seq(head) }
     }
     return news
   }

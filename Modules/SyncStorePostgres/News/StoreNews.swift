@@ -15,6 +15,7 @@ actor StoreNews {
   /// The stores in use here, and the last entry that was announced.
   private var known: [Int64: (path: StorePath, head: Seq)] = [:]
   private var untold: [Int64: Seq] = [:]
+  private var untoldRemovals: Set<Int64> = []
   private var ringing: Task<Void, Never>?
   private var hearing: Task<Void, Never>?
 
@@ -65,6 +66,20 @@ actor StoreNews {
     for listener in listeners.values { listener.yield(path) }
     guard usesNotices else { return }
     untold[store] = head
+    ringSoon()
+  }
+
+  /// Announces that this process has removed a store.
+  func tellRemoval(of path: StorePath, _ store: Int64) {
+    known[store] = nil
+    for listener in listeners.values { listener.yield(path) }
+    guard usesNotices else { return }
+    untold[store] = nil
+    untoldRemovals.insert(store)
+    ringSoon()
+  }
+
+  private func ringSoon() {
     if ringing == nil { ringing = Task { [weak self] in await self?.ring() } }
   }
 
@@ -73,12 +88,12 @@ actor StoreNews {
   private func ring() async {
     do { try await Task.sleep(for: .milliseconds(10)) } catch { return }
     var (texts, text) = ([String](), origin)
-    for (store, head) in untold {
-      let item = ",\(store):\(head.rawValue)"
+    let items = untold.map { ",\($0.key):\($0.value.rawValue)" } + untoldRemovals.map { ",\($0):\(PostgresEar.removal)" }
+    for item in items {
       if text.utf8.count + item.utf8.count > StoreNews.longest { (texts, text) = (texts + [text], origin) }
       text += item
     }
-    untold = [:]
+    (untold, untoldRemovals) = ([:], [])
     texts.append(text)
     let all = texts
     // What no notice announces is found by polling.
@@ -88,7 +103,7 @@ actor StoreNews {
       }
     } catch {}
     ringing = nil
-    if !untold.isEmpty { ringing = Task { [weak self] in await self?.ring() } }
+    if !untold.isEmpty || !untoldRemovals.isEmpty { ringSoon() }
   }
 
   // MARK: others' entries
@@ -105,6 +120,10 @@ actor StoreNews {
       for (store, head) in new.heads {
         guard let before = known[store], head > before.head else { continue }
         known[store] = (before.path, head)
+        for listener in listeners.values { listener.yield(before.path) }
+      }
+      for store in new.removed {
+        guard let before = known.removeValue(forKey: store) else { continue }
         for listener in listeners.values { listener.yield(before.path) }
       }
     }

@@ -24,7 +24,7 @@ struct StoreReading {
   func changes(for replica: ReplicaID, after seq: Seq, limitBytes: Int) throws(PostgresFailure) -> LogPage {
     let log = try frame()
     do throws(ServerStoreError) { try log.checkStart(seq) } catch { throw PostgresFailure(error) }
-    var pager = LogPager(for: replica, after: seq, head: log.head, limitBytes: limitBytes)
+    var pager = LogPager(for: replica, of: log, after: seq, limitBytes: limitBytes)
     reading: while pager.page.cursor < log.head {
       // Reads no more than fits the page, however long entries are.
       let rows = try link.query(

@@ -196,6 +196,39 @@ struct ReplicatorTests {
     #expect(await ann.replicator.state == .live)
   }
 
+  @Test("keeps what it has where the server's store is removed, and brings what was not sent where it is made again")
+  func removed() async throws {
+    let path = try #require(StorePath("/shared/notes"))
+    let ann = try Device(host, "ann")
+    let notices = await ann.replicator.notices()
+    await ann.replicator.start()
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "sent"]) }
+    try await ann.replicator.uploaded()
+    try await host.stores.removeStore(path)
+    await waitFor(notices) { isOfRemoval($0) }
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "kept"]) }
+    // It does not make the store again by itself.
+    await ann.replicator.retry()
+    await waitFor(notices) { isOfRemoval($0) }
+    #expect(try await host.stores.stores() == [])
+    #expect(Set(ann.store.objects(Note.self).map(\.id)) == ["sent", "kept"])
+    try await host.stores.makeStore(path)
+    await ann.replicator.retry()
+    try await ann.replicator.uploaded()
+    let bob = try Device(host, "bob")
+    await bob.replicator.start()
+    try await bob.replicator.downloaded()
+    for device in [ann, bob] {
+      device.store.refresh()
+      #expect(device.store.objects(Note.self).map(\.id) == ["kept"])
+    }
+  }
+
+  private nonisolated func isOfRemoval(_ notice: SyncNotice) -> Bool {
+    guard case .state(.suspended(let error)) = notice else { return false }
+    return error.code == .unknownStore && error.text.contains("/shared/notes") && !error.remedy.isEmpty
+  }
+
   @Test("has one of a file at work, and another takes over when that ends")
   func takingOver() async throws {
     let ann = try Device(host, "ann")

@@ -147,6 +147,49 @@ struct SyncHostTests {
     }
   }
 
+  @Test("ends the sessions of a store that is removed, and makes it again for newcomers only")
+  func removal() async throws {
+    let host = host()
+    let (ann, bound) = try await RawClient.bound(host, as: "ann", 1)
+    _ = try await ann.messages(until: isPage)
+    let history = try #require(bound?.history)
+    try await host.stores.removeStore(try #require(StorePath("/shared/shop")))
+    guard case .error(1, .unknownStore, _, let text) = try await ann.next() else {
+      Issue.record("the session goes on")
+      return
+    }
+    #expect(text.contains("/shared/shop"))
+    // The connection goes on; who knew the store does not put an empty one in its place.
+    try await ann.bind(1, session: 2, history: history)
+    guard case .error(2, .unknownStore, _, _) = try await ann.next() else {
+      Issue.record("the store was made again")
+      return
+    }
+    let (_, made) = try await RawClient.bound(host, as: "bob", 2)
+    #expect(made?.mode == .snapshot)
+    #expect(made?.history != history)
+    try await ann.bind(1, session: 3, history: history)
+    guard case .bound(3, let anew) = try await ann.next() else {
+      Issue.record("the new store is not shown")
+      return
+    }
+    #expect(anew.mode == .reset)
+  }
+
+  @Test("has who is connected begin anew where a store has another history under him")
+  func otherHistory() async throws {
+    let stores = MemoryServerStore()
+    let host = SyncHost(stores: stores, access: OpenAccess(), clock: { 1_000_000 })
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    _ = try await ann.messages(until: isPage)
+    let path = try #require(StorePath("/shared/shop"))
+    try await stores.restore(path, try await stores.backUp(path))
+    guard case .error(1, .historyChanged, _, _) = try await ann.next() else {
+      Issue.record("the session goes on")
+      return
+    }
+  }
+
   @Test("tells everybody to come back when it ends, and newcomers too")
   func leaving() async throws {
     let host = host()
