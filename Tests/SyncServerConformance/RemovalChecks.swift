@@ -47,6 +47,7 @@ let removalChecks: [ServerStoreCheck] = [
     try await bench.bindBoth()
     let wakeups = await bench.stores.wakeups()
     try await bench.stores.removeStore(Bench.path)
+    try bench.expect(await bench.stores.stores(), [])
     for await path in wakeups where path == Bench.path { return }
     throw ServerStoreFailure(description: "nobody was told")
   },
