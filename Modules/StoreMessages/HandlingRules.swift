@@ -10,6 +10,9 @@ public struct HandlingRules: Sendable {
   public var retryDelay: @Sendable (Int) -> Duration = { .milliseconds(100 << min($0, 9)) }
   /// Which handled messages are deleted; nil: none.
   public var retention: Retention?
+  /// Says that no other replica of the store has a handler of this name. Needed to handle messages that are replicated, because
+  /// receipts are not: two replicas would each handle every message. Has no effect on other messages.
+  public var isAlone = false
 
   /// The default rules.
   public init() {}

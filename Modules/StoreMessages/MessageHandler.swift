@@ -17,6 +17,9 @@ import Vivarium
 /// message. A message's effect on the store and the mark that it is done are one transaction, so a crash at any moment leaves
 /// either both or neither. The store needs `MessageReceipt` among its models.
 ///
+/// Receipts stay on the device. So messages that are replicated are handled by the server (`ServerEvents.answer`), or by a single
+/// replica that says so (`HandlingRules.isAlone`); otherwise `handle` throws `.replicatedMessage`.
+///
 /// Works on a queue of its own, until `stop()` or the release of the last reference.
 public final class MessageHandler: Sendable {
   private let queue: DispatchQueue
@@ -40,6 +43,22 @@ public final class MessageHandler: Sendable {
   }
 
   deinit { stop() }
+}
+
+extension StoreError.Code {
+  /// Messages that are replicated cannot be handled by whichever replica likes.
+  public static let replicatedMessage = Self(rawValue: "replicatedMessage")
+}
+
+extension StoreError {
+  fileprivate static func replicatedMessage(_ type: String) -> StoreError {
+    StoreError(
+      .replicatedMessage, "Messages of type '\(type)' are replicated, and each replica with a handler would handle every one of them.",
+      remedy: """
+        Have the server answer them ('ServerEvents.answer'), keep the type on the device ('SyncConfiguration.localTypes'), or set \
+        'rules.isAlone' in the only replica that has a handler of this name.
+        """)
+  }
 }
 
 /// The work of a `MessageHandler`, without its message type.
@@ -82,6 +101,7 @@ extension MessageHandler {
     _ name: String, _ configuration: Store.Configuration, _ rules: HandlingRules, _ key: (@Sendable (M) -> String?)?,
     _ body: Handling<M>.Body
   ) throws(StoreError) -> MessageHandler {
+    guard rules.isAlone || !configuration.replicates(M.self) else { throw .replicatedMessage(M._$name) }
     let queue = DispatchQueue(label: "vivarium.messages.\(name)")
     let handling = Handling<M>(queue, name, configuration, rules, key, body)
     let opened: Result<Void, StoreError> = queue.sync { Result { () throws(StoreError) in try handling.begin() } }

@@ -11,6 +11,8 @@ struct EventHandler<T: Model>: Sendable {
   let models: [any SchemaDescribing.Type]
   let condition: (@Sendable (Field<T>) -> Condition)?
   let work: Work
+  /// The objects that wait for the handler whatever the log says, in the order of their insertion; nil for a handler of changes only.
+  let waiting: (@Sendable (Store) -> [T])?
 }
 
 /// A handler without its generic type.
@@ -32,17 +34,20 @@ protocol EventWork: Actor {
   nonisolated var replica: ReplicaID { get }
   /// The last integrated entry.
   var cursor: Seq { get }
-  /// Whether the last transaction has events that are not processed yet.
+  /// Whether there are events that are not processed yet.
   var isPending: Bool { get }
 
   /// Loads the store as of an entry. Call it once, at the beginning.
   func begin(at seq: Seq, of stores: any SyncServerStore) async throws
   /// Integrates the next transaction.
   func take(_ transaction: LogTransaction) async throws
+  /// Makes events of the objects that wait for the handler. Call it after `begin`, once the whole log is integrated: then what earlier
+  /// holders have done is known.
+  func findWaiting() throws
   /// Skips entries that do not concern the handler.
   func skip(to seq: Seq)
-  /// Processes the events of the last transaction, and returns the handler's writes. After an error it can be called again.
+  /// Processes the events, and returns the handler's writes. After an error it can be called again.
   func deal() async throws -> [Changeset]
-  /// Notes that the events of the last transaction are done.
+  /// Notes that the events are done.
   func settle()
 }

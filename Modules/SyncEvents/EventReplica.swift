@@ -66,6 +66,15 @@ actor EventReplica<T: Model>: EventWork {
 
   func skip(to seq: Seq) { cursor = max(cursor, seq) }
 
+  func findWaiting() throws {
+    guard let waiting = handler.waiting else { return }
+    events = try waiting(store).map { object in
+      ServerChange(
+        kind: .insert, old: nil, new: try object.freeze(), store: path, number: cursor.rawValue, author: "",
+        idempotencyKey: "\(handler.name)\(path):waiting:\(object.objectIdentifier)")
+    }
+  }
+
   /// Called before the store moves on from the version before the transaction; moves it to the version after.
   private func events(_ keys: [Int64], _ transaction: LogTransaction) throws -> [ServerChange<T>] {
     // A handler gets no events of its own writes, including those from before it began anew.

@@ -29,6 +29,8 @@ actor EventRun {
     var end: Int64
     let work: any EventWork
     var use: UInt64
+    /// Whether the objects that wait for the handler, whatever the log says, were looked for.
+    var hasLooked = false
   }
 
   init(
@@ -135,7 +137,8 @@ actor EventRun {
       held[path] = nil
       return false
     }
-    if var known = held[path], lease.cursor == known.lease.cursor {
+    // Nobody had it in between: another holder may have written without moving the cursor.
+    if var known = held[path], lease.fence == known.lease.fence + 1, lease.cursor == known.lease.cursor {
       (known.lease, known.end, known.use) = (lease, end, uses)
       held[path] = known
       return true
@@ -190,6 +193,11 @@ actor EventRun {
       await work.skip(to: page.cursor)
       try await advance(path, to: await work.cursor, writing: [])
       if page.cursor >= page.head { break }
+    }
+    if held[path]?.hasLooked == false {
+      try await work.findWaiting()
+      held[path]?.hasLooked = true
+      if await work.isPending { try await deal(work, path) }
     }
     tell(.dealt(handler: handler.name, store: path, number: await work.cursor.rawValue))
   }

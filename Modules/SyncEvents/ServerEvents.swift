@@ -102,15 +102,15 @@ public actor ServerEvents {
     try add(pattern, type, name, condition, body)
   }
 
-  private func add<T: Model>(
+  func add<T: Model>(
     _ text: String, _ type: T.Type, _ name: String, _ condition: (@Sendable (Field<T>) -> Condition)?,
-    _ work: @escaping EventHandler<T>.Work
+    waiting: (@Sendable (Store) -> [T])? = nil, _ work: @escaping EventHandler<T>.Work
   ) throws(ServerEventError) {
     guard let pattern = PathPattern(text) else { throw .pattern(text) }
     guard StorePath.isPart(name) else { throw .name(name) }
     guard !handlers.contains(where: { $0.handler.name == name }) else { throw .taken(name) }
     let all = models.contains { $0 == T.self } ? models : models + [T.self]
-    let handler = EventHandler(name: name, models: all, condition: condition, work: work)
+    let handler = EventHandler(name: name, models: all, condition: condition, work: work, waiting: waiting)
     // Reports errors of the models here instead of repeatedly while running.
     do { _ = try handler.replica(of: EventRegistry.path, clock: clock) } catch { throw .models("\(error)") }
     handlers.append((pattern, handler))

@@ -12,14 +12,16 @@ final class FaultyStores: SyncServerStore {
   private let willReadPast: @Sendable () async -> Void
   private let hasRenewed: @Sendable () -> Void
   private let willWrite: @Sendable () throws(ServerStoreError) -> Void
+  private let hearsNews: Bool
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
-    hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {}
+    hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
+    hearsNews: Bool = true
   ) {
     self.base = base
     self.random = Mutex(random)
-    (self.willReadPast, self.hasRenewed, self.willWrite) = (willReadPast, hasRenewed, willWrite)
+    (self.willReadPast, self.hasRenewed, self.willWrite, self.hearsNews) = (willReadPast, hasRenewed, willWrite, hearsNews)
   }
 
   private func fail(oneIn count: Int) throws(ServerStoreError) {
@@ -112,5 +114,8 @@ final class FaultyStores: SyncServerStore {
   }
 
   func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
-  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
+  func wakeups() async -> AsyncStream<StorePath> {
+    if hearsNews { return await base.wakeups() }
+    return AsyncStream.makeStream(of: StorePath.self).stream
+  }
 }

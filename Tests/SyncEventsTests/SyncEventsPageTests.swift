@@ -59,4 +59,23 @@ private struct NoServer: SyncConnector, WebRequester {
     #expect(device.objects(Invoice.self).map(\.total).sorted() == [1, 2])
     #expect(device.objects(Order.self).filter { $0.status == "billed" }.count == 2)
   }
+
+  @Test func `the page's question is answered in the same object`() async throws {
+    let shop = Shop()
+    var configuration = Store.Configuration.memory(UUID().uuidString)
+    configuration.models = [Question.self]
+    configuration.sync = SyncConfiguration(user: FixedToken("ann"), path: "/~/questions", connector: HostConnector(host: shop.host))
+    let store = try Store(configuration)
+    let events = ServerEvents(shop.stores)
+    try await events.answer(store: "/*/questions", Question.self, named: "answers") { question, change, store in
+      if question.text.isEmpty { return question.fail(message: "There is no question.") }
+      question.answer = "42"
+    }
+    let running = RunningEvents(events)
+    let question = try await store.send(Question(text: "?"), timeout: .seconds(60))
+    #expect(question.status == .success && question.answer == "42")
+    let empty = try await store.send(Question(text: ""), timeout: .seconds(60))
+    #expect(empty.status == .error && empty.statusMessage == "There is no question.")
+    await running.end()
+  }
 }

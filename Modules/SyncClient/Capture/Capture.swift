@@ -12,7 +12,7 @@ import SyncModel
 struct Capture: CommitCompanion {
   let configuration: SyncConfiguration
   /// Types that stay on the device.
-  private let localTypes: Set<String>
+  let localTypes: Set<String>
 
   init(_ configuration: SyncConfiguration) {
     self.configuration = configuration

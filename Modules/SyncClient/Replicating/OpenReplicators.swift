@@ -28,6 +28,8 @@ extension Capture: StoreCompanion {
       Replicator(file, path: remote.path, connector: remote.connector, credentials: remote.user, options: options, isStarting: true)
     }
   }
+
+  func replicates(_ typeName: String) -> Bool { !localTypes.contains(typeName) }
 }
 
 extension Store {

@@ -69,4 +69,14 @@ package protocol StoreCompanion: Sendable {
   /// Called once for each store that the program opens. The attachment lives as long as the store; nil if there is nothing to do.
   /// Must be quick.
   func attachment(to file: SharedFile) -> (any AnyObject & Sendable)?
+
+  /// Whether objects of a type are also written elsewhere, in other replicas of the file.
+  func replicates(_ typeName: String) -> Bool
+}
+
+extension StoreConfiguration {
+  /// Whether objects of a type are also written elsewhere, in other replicas of the file.
+  package func replicates(_ type: (some Model).Type) -> Bool {
+    (companion as? any StoreCompanion)?.replicates(type._$name) ?? false
+  }
 }
