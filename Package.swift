@@ -156,10 +156,16 @@ let targets: [Target] = [
     "sync-conformance", ["SyncModel", "SyncProtocol", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
   Room.program("vivarium-sync-demo", ["SyncProving", argumentParser], path: "Tools/vivarium-sync-demo"),
   Room.program(
+    "vivarium-messages-demo",
+    [
+      "StorageLMDB", "StoreMessages", "SyncClient", "SyncEvents", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncWebSocket",
+      "Vivarium", argumentParser,
+    ], path: "Tools/vivarium-messages-demo"),
+  Room.program(
     "SyncCheck",
     [
-      "StorageLMDB", "StorageMemory", "StorageSQLite", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer",
-      "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
+      "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol",
+      "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
     ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
@@ -255,7 +261,7 @@ let targets: [Target] = [
     "SyncServerProgramTests",
     [
       "StorageLMDB", "SyncClient", "SyncProtocol", "SyncProving", "SyncWebSocket", "Vivarium", "VivariumTestSupport", "vivarium-server",
-      "sync-conformance", "vivarium-sync-demo", "vivarium-tasks",
+      "sync-conformance", "vivarium-messages-demo", "vivarium-sync-demo", "vivarium-tasks",
     ]),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),

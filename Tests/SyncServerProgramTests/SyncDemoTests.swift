@@ -43,6 +43,15 @@ struct SyncDemoTests {
     for device in ["laptop", "phone"] { #expect(lines.contains { $0.hasPrefix("  \(device)'s observer was told: another device: ") }) }
   }
 
+  @Test("has a phone ask and a server answer, once though it is killed while it works")
+  func messages() throws {
+    let directory = TemporaryDirectory()
+    let (output, status) = try ChildProgram.run("vivarium-messages-demo", "--folder", directory.url.path)
+    #expect(status == 0, "\(output)")
+    #expect(output.contains("decaf: error, There is none."), "\(output)")
+    #expect(output.contains("cups: cortado, espresso, flat white"), "\(output)")
+  }
+
   @Test("shares a list that was there before, and says where it stands")
   func adoption() throws {
     let directory = TemporaryDirectory()

@@ -1,4 +1,5 @@
 import Foundation
+import StoreMessages
 import SyncClient
 import Vivarium
 
@@ -19,11 +20,25 @@ import Vivarium
   var other: Item?
 }
 
+/// What a device asks a handler of messages.
+@Model final class Question: Message {
+  @PrimaryKey var number = 0
+  @Indexed var status: MessageStatus = .notProcessed
+  var statusCode: Int?
+  var statusMessage: String?
+  var createdAt = Date()
+  var updatedAt = Date()
+
+  var answer: Int?
+  /// How often it was answered.
+  var times = 0
+}
+
 extension Store {
   /// Opens a replicated file of these types.
   @MainActor static func checked(_ configuration: Configuration) throws -> Store {
     var configuration = configuration
-    configuration.models = [Tally.self, Item.self]
+    configuration.models = [Tally.self, Item.self, Question.self]
     configuration.replicate()
     return try Store(configuration)
   }
@@ -50,13 +65,14 @@ extension Store {
 }
 
 extension Store {
-  /// The next write of a device: its tally, and something in what everybody writes in.
-  @MainActor func writeSomething(_ device: String, _ random: inout some RandomNumberGenerator) throws -> Int {
+  /// The next write of a device: its tally, a question with its number if it asks, and something in what everybody writes in.
+  @MainActor func writeSomething(_ device: String, asks: Bool = false, _ random: inout some RandomNumberGenerator) throws -> Int {
     try write {
       let tally = try object(Tally.self, forPrimaryKey: device) ?? create(Tally.self, value: ["device": device])
       let number = tally.entries.count + 1
       tally.increment(\.count)
       tally.entries.append(number)
+      if asks { _ = try create(Question.self, value: ["number": number]) }
       let id = "\(Int.random(in: 0..<12, using: &random))"
       guard let item = object(Item.self, forPrimaryKey: id) else {
         _ = try create(Item.self, value: ["id": id, "text": "\(device) \(number)"])

@@ -24,6 +24,7 @@ struct DeviceCommand: AsyncParsableCommand {
   @Option var seed: UInt64
   @Option(help: "lmdb or sqlite") var engine = "lmdb"
   @Option(help: "Milliseconds between writes, at most.") var pause = 20
+  @Flag(help: "Asks a question with each write.") var asks = false
   @Option(help: "Kills itself before the N-th thing that it sends or receives is passed on.") var dieBefore: Int?
   @Option(help: "Kills itself after the N-th thing that it sends or receives was passed on.") var dieAfter: Int?
 
@@ -42,11 +43,11 @@ struct DeviceCommand: AsyncParsableCommand {
     }
     defer { listening.cancel() }
     await replicator.start()
-    let (name, pause, seed) = (name, pause, seed)
+    let (name, pause, seed, asks) = (name, pause, seed, asks)
     let writing = Task { @MainActor in
       var random = SplitMix(state: seed)
       while !Task.isCancelled {
-        printLine("wrote \(try store.writeSomething(name, &random))")
+        printLine("wrote \(try store.writeSomething(name, asks: asks, &random))")
         do { try await Task.sleep(for: .milliseconds(Int.random(in: 0...max(0, pause), using: &random))) } catch {
           // It is to finish.
         }

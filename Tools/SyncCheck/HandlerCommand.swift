@@ -1,6 +1,7 @@
 #if Sync
 import ArgumentParser
 import Foundation
+import StoreMessages
 import SyncEvents
 import SyncServer
 import Vivarium
@@ -25,11 +26,11 @@ struct HandlerCommand: AsyncParsableCommand {
     await events.run()
   }
 
-  /// A handler that notes the number of each write of each device.
+  /// A handler that notes the number of each write of each device, and one that answers each question.
   static func events(of stores: any SyncServerStore) async throws -> ServerEvents {
     var options = ServerEvents.Options()
     (options.lease, options.pause, options.firstDelay) = (.milliseconds(300), .milliseconds(20), .milliseconds(5))
-    let events = ServerEvents(stores, models: Tally.self, Heard.self, options: options)
+    let events = ServerEvents(stores, models: Tally.self, Heard.self, Question.self, options: options)
     // What keeps it from its work is seen where the check is run.
     let notices = events.notices()
     Task {
@@ -42,6 +43,10 @@ struct HandlerCommand: AsyncParsableCommand {
       guard let tally = change.new else { return }
       let heard = try store.object(Heard.self, forPrimaryKey: tally.device) ?? store.create(Heard.self, value: ["device": tally.device])
       heard.numbers.append(tally.count)
+    }
+    try await events.answer(store: "/shared/*", Question.self, named: "answering") { question, _, _ in
+      question.answer = question.number * 2
+      question.increment(\.times)
     }
     return events
   }

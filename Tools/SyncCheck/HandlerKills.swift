@@ -1,12 +1,13 @@
 #if Sync
 import Foundation
 import StorageMemory
+import StoreMessages
 import SyncClient
 import SyncWebSocket
 import Vivarium
 
 /// A process with a handler of events is killed again and again while a device writes; in the end the handler has heard of each write
-/// once, and in their order.
+/// once, and in their order, and each question that it asked has one answer.
 ///
 /// In a folder the server runs the handler and is killed with it; over a database the handler is a process of its own.
 @MainActor struct HandlerKills {
@@ -31,7 +32,7 @@ import Vivarium
     let writer = try ChildProcess(
       [
         "device", "--url", "ws://127.0.0.1:\(wire.port)", "--name", HandlerKills.device, "--path", HandlerKills.path, "--file",
-        folder.appending(path: "device").path, "--seed", "\(random.next() as UInt64)", "--pause", "4",
+        folder.appending(path: "device").path, "--seed", "\(random.next() as UInt64)", "--pause", "4", "--asks",
       ], remembered: ["wrote"])
     for number in 1...max(1, kills) {
       // From the first moments of its life to when it has long been at work.
@@ -67,9 +68,9 @@ import Vivarium
     try ChildProcess(["handler", "--store", home.rawValue, "--place", place])
   }
 
-  /// Waits until the handler has heard of the last write, or nothing more comes.
+  /// Waits until the handlers have dealt with the last write, or nothing more comes.
   private func judge(_ wire: Wire) async throws {
-    var configuration = Store.Configuration.memory(UUID().uuidString, models: Tally.self, Heard.self)
+    var configuration = Store.Configuration.memory(UUID().uuidString, models: Tally.self, Heard.self, Question.self)
     configuration.replicate()
     let store = try Store(configuration)
     let replicator = store.replicator(
@@ -78,10 +79,13 @@ import Vivarium
     try await replicator.downloaded()
     store.refresh()
     let entries = store.object(Tally.self, forPrimaryKey: HandlerKills.device)?.entries.count ?? 0
-    let (news, continuation) = AsyncStream.makeStream(of: [Int].self)
-    let token = store.objects(Heard.self).observe { _ in
-      continuation.yield(store.object(Heard.self, forPrimaryKey: HandlerKills.device).map { Array($0.numbers) } ?? [])
+    let (news, continuation) = AsyncStream.makeStream(of: Dealt.self)
+    func look() {
+      let heard = store.object(Heard.self, forPrimaryKey: HandlerKills.device).map { Array($0.numbers) } ?? []
+      continuation.yield(Dealt(heard: heard, open: store.objects(Question.self).where { $0.status == .notProcessed }.count))
     }
+    let token = store.observe { _, _ in look() }
+    look()
     // From the last news on: how long all of it takes is nobody's fault.
     func patience() -> Task<Void, Never> {
       Task {
@@ -91,11 +95,11 @@ import Vivarium
     }
     var timer = patience()
     var heard: [Int] = []
-    for await numbers in news {
+    for await dealt in news {
       timer.cancel()
-      if heard.count / 200 < numbers.count / 200 { report.say("heard of \(numbers.count)") }
-      heard = numbers
-      if numbers.count >= entries { break }
+      if heard.count / 200 < dealt.heard.count / 200 { report.say("heard of \(dealt.heard.count)") }
+      heard = dealt.heard
+      if heard.count >= entries && dealt.open == 0 { break }
       timer = patience()
     }
     timer.cancel()
@@ -107,6 +111,24 @@ import Vivarium
       report.violation("\(entries) writes; the handler heard of \(heard.count), not of \(missing), in their order: \(isOrdered)")
     }
     report.count("events", heard.count)
+    judgeAnswers(store, entries)
   }
+
+  private func judgeAnswers(_ store: Store, _ entries: Int) {
+    let questions = store.objects(Question.self)
+    let wrong = questions.filter { $0.status != .success || $0.answer != $0.number * 2 || $0.times != 1 }
+    if questions.count != entries || !wrong.isEmpty {
+      let some = wrong.prefix(20).map { "\($0.number): \($0.status), \($0.times) times" }
+      report.violation("\(entries) questions were asked, \(questions.count) are there, not answered once: \(some)")
+    }
+    report.count("messages answered", questions.count - wrong.count)
+  }
+}
+
+/// What the handlers have done so far.
+private struct Dealt: Sendable {
+  let heard: [Int]
+  /// Questions without an answer.
+  let open: Int
 }
 #endif
