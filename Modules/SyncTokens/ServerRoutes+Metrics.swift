@@ -22,21 +22,27 @@ extension ServerRoutes {
       "vivarium_backlog_bytes", .gauge, "Bytes of uploads that wait to be judged.",
       [("", sessions.reduce(0) { $0 + UInt64($1.backlog) })])
     text.add("vivarium_login_failures_total", .counter, "Log-ins that were refused.", [("", UInt64(await accounts.failures))])
-    await addStores(Set(sessions.compactMap { StorePath($0.path) }), &text)
-    return text.text
+    return text.text + (await metrics(of: Set(sessions.compactMap { StorePath($0.path) })))
   }
 
-  /// Only bound stores: a server may have many more.
-  private func addStores(_ paths: Set<StorePath>, _ text: inout MetricsText) async {
-    var (heads, lags): ([(String, UInt64)], [(String, UInt64)]) = ([], [])
+  /// The numbers of some stores. `/metrics` has those of bound stores only: a server may have many more.
+  package func metrics(of paths: Set<StorePath>) async -> String {
+    var text = MetricsText()
+    var (heads, lags, handlers): ([(String, UInt64)], [(String, UInt64)], [(String, UInt64)]) = ([], [], [])
     for path in paths.sorted() {
       guard let head = try? await host.stores.heads([path])[path] else { continue }
       heads.append(("store=\"\(path.text)\"", head.rawValue))
+      let cursors = (try? await host.stores.handlers(path)) ?? [:]
+      for (name, cursor) in cursors.sorted(by: { $0.key < $1.key }) {
+        handlers.append(("store=\"\(path.text)\",handler=\"\(name)\"", head.rawValue - min(head.rawValue, cursor.rawValue)))
+      }
       guard let page = try? await host.stores.objects(path, changedAfter: head, behind: nil, limitBytes: 1) else { continue }
       lags.append(("store=\"\(path.text)\"", head.rawValue - min(head.rawValue, page.stable.rawValue)))
     }
     text.add("vivarium_log_head", .gauge, "The last entry of a store that is bound.", heads)
     text.add("vivarium_stable_lag", .gauge, "Entries of it whose deletions cannot be forgotten yet.", lags)
+    text.add("vivarium_handler_lag", .gauge, "Entries of it that a handler of events has not processed.", handlers)
+    return text.text
   }
 }
 

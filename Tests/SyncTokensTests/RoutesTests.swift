@@ -128,9 +128,35 @@ struct RoutesTests {
     for line in ["vivarium_connections 0", "vivarium_sessions 0", "vivarium_login_failures_total 1", "vivarium_backlog_bytes 0"] {
       #expect(text.contains("\n\(line)\n"), "\(line)")
     }
-    for name in ["uploads_total", "refusals_total", "log_head", "stable_lag"] { #expect(text.contains("# TYPE vivarium_\(name) ")) }
+    for name in ["uploads_total", "refusals_total", "log_head", "stable_lag", "handler_lag"] {
+      #expect(text.contains("# TYPE vivarium_\(name) "))
+    }
     let local = await server.routes.answer(to: WebRequest(method: "GET", path: "/metrics", isLocal: true))
     #expect(local.status == 200)
+  }
+
+  @Test("say how far behind each handler of a store is")
+  func handlers() async throws {
+    let server = try await TestServer()
+    let (stores, path) = (server.host.stores, try #require(StorePath("/shared/shop")))
+    try await stores.makeStore(path)
+    let replica = ReplicaID(1)
+    _ = try await stores.bind(path, replica, secret: Array("secret".utf8), user: "ann", at: server.now)
+    let uploads = (1...3).map { (number: UInt64) -> Upload in
+      let stamp = Stamp(milliseconds: UInt64(server.now) + number, counter: 0, replica: replica)
+      let object = ObjectIdentity("Thing", .int(Int64(number)))
+      let creation = SyncModel.Operation(object, epoch: .zero, .create)
+      return .changeset(Changeset(clientSeq: number, baseSeq: .zero, first: stamp, operations: [creation]))
+    }
+    _ = try await stores.commit(path, replica, uploads, refusalSeen: .zero, at: server.now) { _ in nil }
+    let lease = try #require(try await stores.claim(path, handler: "mail", fromStart: true, until: .max, at: server.now))
+    _ = try await stores.advance(path, lease, to: Seq(1), writing: [], at: server.now)
+    _ = try await stores.claim(path, handler: "log", fromStart: false, until: .max, at: server.now)
+    let text = await server.routes.metrics(of: [path])
+    #expect(text.contains("\nvivarium_log_head{store=\"/shared/shop\"} 3\n"), "\(text)")
+    #expect(text.contains("\nvivarium_handler_lag{store=\"/shared/shop\",handler=\"mail\"} 2\n"), "\(text)")
+    #expect(text.contains("\nvivarium_handler_lag{store=\"/shared/shop\",handler=\"log\"} 0\n"), "\(text)")
+    #expect(text.contains("\nvivarium_stable_lag{store=\"/shared/shop\"} 3\n"), "\(text)")
   }
 }
 #endif
