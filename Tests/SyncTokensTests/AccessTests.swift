@@ -32,6 +32,15 @@ struct AccessTests {
     #expect(try await grant(server, "ann", "/shared/shop") == "none")
   }
 
+  @Test("gives nobody another's management store, whatever was given above it")
+  func management() async throws {
+    let server = try await TestServer()
+    for user in ["bob", "*"] { try await server.directory.put(try #require(GrantRecord(user: user, path: "/ann/*", rights: "rwm"))) }
+    #expect(try await grant(server, "bob", "/ann/tasks") == "rwm+")
+    #expect(try await grant(server, "bob", "/ann/__management") == "none")
+    #expect(try await grant(server, "ann", "/ann/__management") == "rwm+")
+  }
+
   @Test("takes rights in the short form alone")
   func forms() {
     for (user, path, rights) in [

@@ -32,6 +32,9 @@ public struct StorePath: Hashable, Sendable, Comparable, CustomStringConvertible
   /// Whether it is one of the server's internal stores: no user can have the name of their first part.
   public var isOfServer: Bool { text.utf8.starts(with: "/__server/".utf8) }
 
+  /// Whether it is a user's management store, which nobody else can be given.
+  var isOfManagement: Bool { text.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("__management".utf8) } }
+
   /// By bytes.
   public static func < (a: StorePath, b: StorePath) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
   public var description: String { text }

@@ -54,9 +54,10 @@ public protocol UserDirectory: Sendable {
 
 extension UserDirectory {
   /// The rights of a user on a store: all on stores below his own name, and everywhere for an administrator; elsewhere those granted to
-  /// him, to everybody, or by his token.
+  /// him, to everybody, or by his token. Nothing granted covers a management store: what is there is between its user and the server.
   public func grant(to identity: SyncIdentity, on path: StorePath) async throws(ServerStoreError) -> StoreGrant {
     if identity.isAdministrator || path.text.hasPrefix("/\(identity.user)/") { return .all }
+    if path.isOfManagement { return .none }
     var rights: Bound.Rights = []
     for grant in try await grants() where (grant.user == identity.user || grant.user == "*") && grant.covers(path) {
       rights.formUnion(grant.rights)
