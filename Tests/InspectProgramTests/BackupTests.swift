@@ -1,4 +1,5 @@
 import Foundation
+import StorageInterface
 import Testing
 import VivariumTestSupport
 
