@@ -164,8 +164,9 @@ let targets: [Target] = [
   Room.program(
     "SyncCheck",
     [
-      "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol",
-      "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
+      "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages", "StoreValues", "SyncClient", "SyncEvents", "SyncManagement",
+      "SyncModel", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium",
+      argumentParser,
     ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(

@@ -13,20 +13,30 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(help: "Where the server keeps its stores.") var store = ServerHome.embedded
   @Option(help: "Cuts a session at every so many bytes, both ways.") var cutEvery = 1
   @Option(help: "Kills the server under load, so many times.") var serverKills = 20
-  @Option(help: "Kills a device at each of the first things that it sends and receives, so many times.") var pointKills = 20
+  @Option(help: "Kills a device at each of the first things that it sends and receives, and a server at each point, so many times.")
+  var pointKills = 20
   @Option(help: "So many of these things.") var points = 12
   @Option(help: "Seconds of bad weather on the wires, and kills of everybody.") var seconds = 600
   @Option(help: "Devices in it.") var devices = 20
   @Option(help: "Kills who handles events, so many times.") var killHandler = 1_000
   @Option(help: "Frames of noise put to a server's connection.") var frames = 10_000_000
+  @Flag(help: "Only this, and what else is chosen: rights that change while devices write, and rules for single objects.")
+  var permissions = false
+  @Option(help: "Changes of rights.") var rounds = 300
+  @Flag(help: "Only this: servers that are killed, and started from a back-up that was taken while devices wrote.") var restore = false
+  @Option(help: "Restored servers.") var restores = 50
+  @Flag(help: "Only this: three years with three schemas, in fast motion.") var years = false
+  @Option(help: "Changesets of these years.") var changesets = 1_000_000
+  @Flag(help: "Only this: servers and devices that are killed exactly at each of their points, --point-kills times.") var failpoints = false
   @Option(help: "Repeats what is drawn.") var seed = UInt64.random(in: 1...UInt64(UInt32.max))
-  @Flag(help: "Small sizes: about a minute.") var short = false
+  @Flag(help: "Small sizes.") var short = false
 
   func run() async throws {
     var sizes = self
     if short {
       (sizes.cutEvery, sizes.serverKills, sizes.pointKills, sizes.seconds, sizes.devices) = (max(cutEvery, 97), 4, 1, 20, 6)
-      (sizes.frames, sizes.killHandler) = (min(frames, 100_000), min(killHandler, 25))
+      (sizes.frames, sizes.killHandler, sizes.points) = (min(frames, 100_000), min(killHandler, 25), min(points, 6))
+      (sizes.rounds, sizes.restores, sizes.changesets) = (min(rounds, 10), min(restores, 2), min(changesets, 750))
     }
     let report = Report()
     report.say("seed \(seed)")
@@ -37,13 +47,29 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func make(_ report: Report) async throws {
     let database = store == .postgres ? try PostgresFolder() : nil
+    let isAll = !(permissions || restore || years || failpoints)
+    if isAll { try await makeFirst(database, report) }
+    if permissions || isAll, rounds > 0 { try await changeRights(database, report) }
+    if restore || isAll, restores > 0 {
+      try await withFolder { folder in
+        try await Restores(store, database, folder: folder, seed: seed, report: report).run(rounds: restores)
+      }
+    }
+    if years || isAll, changesets > 0 { try await liveForYears(database, report) }
+    if failpoints || isAll, pointKills > 0 {
+      try await killAtPoints(database, report)
+      try await killServersAtPoints(database, report)
+    }
+  }
+
+  /// The checks of the wires and of processes that are killed.
+  private func makeFirst(_ database: PostgresFolder?, _ report: Report) async throws {
     if frames > 0 {
       var fuzz = Fuzz(frames: frames, report: report, random: SplitMix(state: seed))
       fuzz.run()
     }
     if cutEvery > 0 { try await cut(database, report) }
     if serverKills > 0 { try await killServers(database, report) }
-    if pointKills > 0 { try await killAtPoints(database, report) }
     if seconds > 0 { try await badWeather(database, report) }
     if killHandler > 0 {
       var kills = HandlerKills(
@@ -53,9 +79,48 @@ struct CheckCommand: AsyncParsableCommand {
   }
 
   private func cut(_ database: PostgresFolder?, _ report: Report) async throws {
+    try await withFolder { folder in
+      try await Cuts(stores: try await store.open(database?.address() ?? folder.path), stride: cutEvery, report: report).run()
+    }
+  }
+
+  /// A folder of a check's own, which is gone after it.
+  private func withFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sync-check-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    try await Cuts(stores: try await store.open(database?.address() ?? folder.path), stride: cutEvery, report: report).run()
+    try await body(folder)
+  }
+
+  /// Users give each other rights; then rules for single objects.
+  private func changeRights(_ database: PostgresFolder?, _ report: Report) async throws {
+    try await withFolder { folder in
+      try await Permissions(store, database: database?.address(), folder: folder, seed: seed, report: report)
+        .run(rounds: rounds, killEvery: short ? 0 : 60)
+      let rules = try await store.open(database?.address() ?? folder.appending(path: "rules").path)
+      try await RowRules(stores: rules, seed: seed, report: report).run(transactions: rounds * 10)
+    }
+  }
+
+  /// Three years of a store, whose size is looked at again and again.
+  private func liveForYears(_ database: PostgresFolder?, _ report: Report) async throws {
+    try await withFolder { folder in
+      let server = folder.appending(path: "server")
+      let devices = folder.appending(path: "devices")
+      try FileManager.default.createDirectory(at: devices, withIntermediateDirectories: true)
+      try database?.make("years")
+      let stores = try await store.open(database?.address(of: "years") ?? server.path)
+      let check = await Years(
+        stores: stores, serverBytes: { try CheckCommand.bytes(server, database) }, folder: devices, seed: seed, report: report)
+      try await check.run(changesets: changesets)
+    }
+  }
+
+  /// What a server's stores take on the disk. What a database would find time for by itself, at night, is done before.
+  private static func bytes(_ folder: URL, _ database: PostgresFolder?) throws -> Int {
+    guard let database else { return Years.bytes(in: folder) }
+    _ = try database.ask("years", "VACUUM")
+    return Int(try database.ask("years", "SELECT pg_database_size('years')")) ?? 0
   }
 
   private func fleet(_ name: String, _ devices: Int, _ database: PostgresFolder?, _ report: Report) async throws -> Fleet {
@@ -85,6 +150,19 @@ struct CheckCommand: AsyncParsableCommand {
         }
       }
     }
+    try await fleet.settle()
+    await fleet.end()
+  }
+
+  /// A server dies at each of its points.
+  private func killServersAtPoints(_ database: PostgresFolder?, _ report: Report) async throws {
+    let fleet = try await fleet("failpoints", 3, database, report)
+    for _ in 0..<pointKills {
+      for point in Fuse.points {
+        if try await !fleet.dieAtPoint(point) { report.violation("no server came to the point '\(point)'") }
+      }
+    }
+    try await fleet.renewServers()
     try await fleet.settle()
     await fleet.end()
   }

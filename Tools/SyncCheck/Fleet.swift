@@ -39,6 +39,7 @@ final class Fleet {
   private var random: SplitMix
   private var servers: [(process: ChildProcess, port: Int)] = []
   private var devices: [Device] = []
+  private var guests = 0
 
   init(_ options: Options, _ report: Report) async throws {
     (self.options, self.report) = (options, report)
@@ -66,9 +67,9 @@ final class Fleet {
 
   // MARK: processes
 
-  private func startServer() async throws -> (process: ChildProcess, port: Int) {
+  private func startServer(_ more: [String] = []) async throws -> (process: ChildProcess, port: Int) {
     let place = options.database ?? folder.appending(path: "server").path
-    let process = try ChildProcess(["server", "--store", options.home.rawValue, "--place", place])
+    let process = try ChildProcess(["server", "--store", options.home.rawValue, "--place", place] + more)
     guard let line = await process.line("port "), let port = Int(line.dropFirst(5)) else { throw CheckFailed("The server did not start.") }
     return (process, port)
   }
@@ -100,6 +101,46 @@ final class Fleet {
     }
     report.count("servers killed", 1)
   }
+
+  /// Has the last server be one that kills itself at a point, and most devices go there. Whether it did within a time; another server of
+  /// the same stores goes on meanwhile.
+  func dieAtPoint(_ point: String) async throws -> Bool {
+    servers.removeLast().process.killNow()
+    // Objects are asked for by who has none, once.
+    let isOnce = point.hasSuffix("objects")
+    let mortal = try await startServer(["--die-at", "\(point):\(isOnce ? 1 : Int.random(in: 1...2, using: &random))"])
+    servers.append(mortal)
+    for device in devices.dropFirst(servers.count - 1) {
+      device.wire.lead(to: mortal.port)
+      device.wire.change { $0.isCut = true }
+      device.wire.change { $0.isCut = false }
+    }
+    let guest = isOnce ? try startGuest(mortal.port) : nil
+    let (begin, limit) = (ContinuousClock.now, Duration.seconds(30))
+    let timer = Task {
+      do { try await Task.sleep(for: limit) } catch { return }
+      mortal.process.killNow()
+    }
+    _ = await mortal.process.line("a line that it does not write")
+    timer.cancel()
+    guest?.killNow()
+    report.count("servers that died at a point", 1)
+    return ContinuousClock.now - begin < limit
+  }
+
+  /// One who comes once and never again, to a store of its own: the server waits for what it has to say before it forgets anything there.
+  private func startGuest(_ port: Int) throws -> ChildProcess {
+    guests += 1
+    let name = "guest\(guests)"
+    return try ChildProcess(
+      [
+        "device", "--url", "ws://127.0.0.1:\(port)", "--name", name, "--path", "/shared/\(options.name)-guests", "--file",
+        folder.appending(path: name).path, "--seed", "\(guests)", "--pause", "2000",
+      ], remembered: ["wrote"])
+  }
+
+  /// Starts servers that do not kill themselves in the place of all.
+  func renewServers() async throws { for _ in servers { try await killServer() } }
 
   /// Kills a device, and starts it again over its file.
   func killDevice(dying: [String] = []) throws {

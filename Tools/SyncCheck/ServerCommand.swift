@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import SyncEvents
+import SyncModel
 import SyncServer
 import SyncStoreEmbedded
 import SyncStorePostgres
@@ -23,9 +24,13 @@ struct ServerCommand: AsyncParsableCommand {
   @Option(help: "A folder, or the address of a database.") var place: String
 
   @Flag(help: "Runs the handler of events as well.") var handles = false
+  @Option(help: "Forgets all the time what nobody needs, and dies when it comes to a point for the n-th time: 'after-commit:3'.")
+  var dieAt: String?
 
   func run() async throws {
-    let stores = try await store.open(place)
+    let fuse = dieAt.flatMap(Fuse.init)
+    let kept = try await store.open(place)
+    let stores: any SyncServerStore = if let fuse { MortalStore(base: kept, fuse: fuse) } else { kept }
     let host = SyncHost(stores: stores, access: OpenAccess())
     let events = handles ? try await HandlerCommand.events(of: stores) : nil
     // Before anybody can write: so it hears of everything.
@@ -34,7 +39,26 @@ struct ServerCommand: AsyncParsableCommand {
     defer { handling.cancel() }
     let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
     printLine("port \(listener.port)")
-    try await listener.run { transport in await host.serve(transport) }
+    let forgetting = fuse.map { _ in Task { await ServerCommand.forget(stores) } }
+    defer { forgetting?.cancel() }
+    try await listener.run { transport in
+      if let fuse { return await host.serve(FusedTransport(base: transport, fuse: fuse)) }
+      await host.serve(transport)
+    }
+  }
+
+  /// What a server does once an hour, all the time.
+  private static func forget(_ stores: any SyncServerStore) async {
+    while !Task.isCancelled {
+      do {
+        for path in try await stores.stores() {
+          if let purge = try await stores.purge(path, expiry: 0) { try await stores.truncateLog(path, through: purge.stable) }
+        }
+      } catch {
+        // A store that cannot be reached now can be later.
+      }
+      do { try await Task.sleep(for: .milliseconds(30)) } catch { return }
+    }
   }
 }
 

@@ -60,4 +60,28 @@ public final class PostgresFolder: Sendable {
 
   /// The address of one of its databases, as libpq takes it. "postgres" is there from the start, and empty.
   public func address(of database: String = "postgres") -> String { "host=\(folder) user=vivarium dbname=\(database)" }
+
+  /// Makes another database, empty or from a back-up.
+  public func make(_ database: String, from backUp: String? = nil) throws {
+    try run("createdb", [database])
+    if let backUp { try run("psql", ["-q", "-v", "ON_ERROR_STOP=1", "-o", "/dev/null", "-f", backUp, database]) }
+  }
+
+  /// Writes what a database has at one moment to a file, while others use it. Returns when it is done.
+  public func backUp(_ database: String, to file: String) throws { try run("pg_dump", ["-f", file, database]) }
+
+  /// What a statement gives, a line a row.
+  public func ask(_ database: String, _ statement: String) throws -> String { try run("psql", ["-qAt", "-c", statement, database]) }
+
+  @discardableResult private func run(_ program: String, _ arguments: [String]) throws -> String {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "\(PostgresFolder.programs ?? "/usr/bin")/\(program)")
+    process.arguments = ["-h", folder, "-U", "vivarium"] + arguments
+    process.standardOutput = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Refused(description: "\(program) has failed.") }
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
 }

@@ -1,0 +1,154 @@
+#if Sync
+import Foundation
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Synchronization
+
+/// Kills the process when a point is reached for the n-th time.
+final class Fuse: Sendable {
+  /// The points of a server: before and after each call of its stores, in the middle of a commit, and before and after each
+  /// thing that it receives and sends.
+  static let points =
+    ["bind", "commit", "changes", "objects", "acknowledge", "purge", "truncate", "receive", "send"]
+    .flatMap { ["before-\($0)", "after-\($0)"] } + ["in-commit"]
+
+  private let point: String
+  private let rest: Mutex<Int>
+
+  /// - Parameter text: a point and a number: "after-commit:3".
+  init?(_ text: String) {
+    let parts = text.split(separator: ":")
+    guard parts.count == 2, let number = Int(parts[1]), Fuse.points.contains(String(parts[0])) else { return nil }
+    point = String(parts[0])
+    rest = Mutex(number)
+  }
+
+  func reached(_ point: String) {
+    guard point == self.point else { return }
+    let isNow = rest.withLock { rest in
+      rest -= 1
+      return rest == 0
+    }
+    if isNow { kill(getpid(), SIGKILL) }
+  }
+
+  /// Does something between two points.
+  func around<R>(_ name: String, _ body: () async throws(ServerStoreError) -> R) async throws(ServerStoreError) -> R {
+    reached("before-\(name)")
+    let result = try await body()
+    reached("after-\(name)")
+    return result
+  }
+}
+
+/// A server's stores whose process dies at one point of a call.
+struct MortalStore: SyncServerStore {
+  let base: any SyncServerStore
+  let fuse: Fuse
+
+  func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    try await fuse.around("bind") { () throws(ServerStoreError) in
+      try await base.bind(path, replica, secret: secret, user: user, at: time)
+    }
+  }
+
+  func commit(
+    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
+  ) async throws(ServerStoreError) -> [UploadOutcome] {
+    let fuse = fuse
+    return try await fuse.around("commit") { () throws(ServerStoreError) in
+      try await base.commit(path, replica, uploads, refusalSeen: refusalSeen, at: time) { upload in
+        // The store judges with its transaction open.
+        fuse.reached("in-commit")
+        return judge(upload)
+      }
+    }
+  }
+
+  func changes(
+    _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
+  ) async throws(ServerStoreError) -> LogPage {
+    try await fuse.around("changes") { () throws(ServerStoreError) in
+      try await base.changes(path, for: replica, after: seq, limitBytes: limitBytes)
+    }
+  }
+
+  func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) async throws(ServerStoreError) -> StatePage {
+    try await fuse.around("objects") { () throws(ServerStoreError) in
+      try await base.objects(path, changedAfter: seq, behind: last, limitBytes: limitBytes)
+    }
+  }
+
+  func acknowledge(
+    _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
+  ) async throws(ServerStoreError) {
+    try await fuse.around("acknowledge") { () throws(ServerStoreError) in try await base.acknowledge(path, replica, state, at: time) }
+  }
+
+  func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
+    try await fuse.around("purge") { () throws(ServerStoreError) in try await base.purge(path, expiry: expiry) }
+  }
+
+  func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
+    try await fuse.around("truncate") { () throws(ServerStoreError) in try await base.truncateLog(path, through: seq) }
+  }
+
+  // MARK: as they are
+
+  func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
+  func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
+  func stores() async throws(ServerStoreError) -> [StorePath] { try await base.stores() }
+  func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
+  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
+
+  func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
+  }
+
+  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    try await base.renew(path, lease, until: end, at: time)
+  }
+
+  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+    try await base.objects(path, asOf: seq)
+  }
+
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] { try await base.handlers(path) }
+  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
+
+  func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) async throws(ServerStoreError) -> [Seq] {
+    try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
+  }
+}
+
+/// A server's side of a connection, whose process dies before or after something that it receives or sends.
+struct FusedTransport: SyncTransport {
+  let base: any SyncTransport
+  let fuse: Fuse
+
+  func receive() async throws(TransportError) -> [UInt8]? {
+    // What follows from a part is done by the time the next one is asked for.
+    fuse.reached("after-receive")
+    let part = try await base.receive()
+    fuse.reached("before-receive")
+    return part
+  }
+
+  func send(_ parts: [[UInt8]]) async throws(TransportError) {
+    fuse.reached("before-send")
+    try await base.send(parts)
+    fuse.reached("after-send")
+  }
+
+  func close() async { await base.close() }
+}
+#endif
