@@ -4,6 +4,7 @@ import SyncClient
 import SyncModel
 import SyncProtocol
 import SyncServer
+import Synchronization
 import Testing
 import Vivarium
 
@@ -51,5 +52,21 @@ import Vivarium
     try await ann.received()
     #expect(ann.objects(Order.self).map(\.status) == ["ann"])
     #expect(ann.objects(Customer.self).map(\.name) == ["Bob"])
+  }
+
+  @Test("An object that is deleted does not exist after its transaction, nor before the one that makes it again")
+  func rulesSeeNothingOfWhatIsDeleted() async throws {
+    let seen = Mutex<[String]>([])
+    let host = SyncHost(stores: stores, access: OpenAccess()) { _, transaction in
+      let states = transaction.objects.map { "\(transaction.before($0) != nil) \(transaction.after($0) != nil)" }
+      seen.withLock { $0 += states }
+      return nil
+    }
+    let ann = try device("ann", host)
+    try await ann.send { _ = try ann.create(Order.self, value: ["id": "a"]) }
+    let order = try #require(ann.object(Order.self, forPrimaryKey: "a"))
+    try await ann.send { try ann.delete(order) }
+    try await ann.send { _ = try ann.create(Order.self, value: ["id": "a"]) }
+    #expect(seen.withLock { $0 } == ["false true", "true false", "false true"])
   }
 }

@@ -91,8 +91,14 @@ public struct UploadCase {
   }
 
   /// An object without the transaction; nil if it does not exist.
-  public func before(_ object: ObjectIdentity) -> ObjectState? { read(object, false) }
+  public func before(_ object: ObjectIdentity) -> ObjectState? { state(of: object, isAfter: false) }
 
   /// An object with the transaction; nil if it does not exist.
-  public func after(_ object: ObjectIdentity) -> ObjectState? { read(object, true) }
+  public func after(_ object: ObjectIdentity) -> ObjectState? { state(of: object, isAfter: true) }
+
+  /// A store keeps something of a deleted object for a while; it does not exist for all that.
+  private func state(of object: ObjectIdentity, isAfter: Bool) -> ObjectState? {
+    guard let state = read(object, isAfter), state.record.isAlive else { return nil }
+    return state
+  }
 }
