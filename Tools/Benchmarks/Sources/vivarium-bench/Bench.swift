@@ -10,7 +10,7 @@ struct Bench: ParsableCommand {
       One JSON line per engine and workload goes to standard output, a table of ratios to standard error. Each engine \
       runs in a process of its own. Build for release.
       """,
-    subcommands: [Compare.self, RunOne.self, First.self, Listen.self], defaultSubcommand: Compare.self)
+    subcommands: [Compare.self, Scale.self, RunOne.self, First.self, Listen.self], defaultSubcommand: Compare.self)
 }
 
 /// Runs each engine in a child process and compares.
