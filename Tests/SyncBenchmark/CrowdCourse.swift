@@ -68,10 +68,7 @@ struct CrowdCourse {
     }
     var latencies: [Double] = []
     for reader in readers {
-      while await reader.count < writes {
-        guard clock.now - start < .seconds(300) else { throw LightDevice.Ended(description: "Not everything came to every device.") }
-        try await clock.sleep(for: .milliseconds(20))
-      }
+      try await reader.receive(writes, within: 300)
       for arrival in await reader.arrivals { latencies.append((arrival.time - begun[Int(arrival.number) - 1]) / .milliseconds(1)) }
     }
     let seconds = (clock.now - start) / .seconds(1)

@@ -1,4 +1,5 @@
 #if Sync
+import Dispatch
 import SyncClient
 import SyncModel
 import SyncProtocol
@@ -21,7 +22,10 @@ actor LightDevice {
   private var isSending = false
   private var problem = "The connection ended."
   private var live: CheckedContinuation<Void, any Error>?
-  private var timers: [SyncSessionTimer: Task<Void, Never>] = [:]
+  private var due: [SyncSessionTimer: Int] = [:]
+  private var wakes = 0
+  private var hasEnded = false
+  private var waiter: (count: Int, continuation: CheckedContinuation<Void, any Error>)?
   /// When each changeset of others came, by its number.
   private(set) var arrivals: [(number: UInt64, time: ContinuousClock.Instant)] = []
 
@@ -38,8 +42,20 @@ actor LightDevice {
     standing = LocalStanding(replica: replica, secret: [UInt8](repeating: UInt8(truncatingIfNeeded: replica.rawValue), count: 16))
   }
 
-  /// How many changesets of others came.
-  var count: Int { arrivals.count }
+  /// Waits until so many changesets of others came. Throws when the session ends before, or takes too long. Once.
+  func receive(_ count: Int, within seconds: Int) async throws {
+    if arrivals.count >= count { return }
+    if hasEnded { throw Ended(description: problem) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+      Task { await self?.endWaiting("\(count) changesets did not come within \(seconds) s.") }
+    }
+    try await withCheckedThrowingContinuation { waiter = (count, $0) }
+  }
+
+  private func endWaiting(_ reason: String) {
+    waiter?.continuation.resume(throwing: Ended(description: reason))
+    waiter = nil
+  }
 
   /// Writes a changeset.
   func write(_ changeset: Changeset) {
@@ -49,10 +65,7 @@ actor LightDevice {
   }
 
   /// Ends the connection.
-  func end() async {
-    timers.values.forEach { $0.cancel() }
-    await transport.close()
-  }
+  func end() async { await transport.close() }
 
   // MARK: the session
 
@@ -76,6 +89,8 @@ actor LightDevice {
   }
 
   private func fail() {
+    hasEnded = true
+    endWaiting(problem)
     live?.resume(throwing: Ended(description: problem))
     live = nil
   }
@@ -123,7 +138,11 @@ actor LightDevice {
 
   private func note(_ entry: LogEntry) {
     switch entry.body {
-    case .changeset(_, let changeset): arrivals.append((changeset.clientSeq, .now))
+    case .changeset(_, let changeset):
+      arrivals.append((changeset.clientSeq, .now))
+      guard let waiter, arrivals.count >= waiter.count else { return }
+      waiter.continuation.resume()
+      self.waiter = nil
     case .own(let number):
       outbox.removeAll { $0.clientSeq <= number }
       standing.stamps[number] = nil
@@ -139,11 +158,17 @@ actor LightDevice {
   }
 
   private func wake(_ timer: SyncSessionTimer, _ time: Int64, _ generation: UInt64) {
-    timers[timer]?.cancel()
-    timers[timer] = Task { [weak self] in
-      do { try await Task.sleep(for: .milliseconds(max(0, time - LightDevice.now))) } catch { return }
-      await self?.handle(.timer(timer, generation: generation))
+    wakes += 1
+    let number = wakes
+    due[timer] = number
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(max(0, time - LightDevice.now)))) { [weak self] in
+      Task { await self?.ring(timer, number, generation) }
     }
+  }
+
+  /// Not if the timer was set anew meanwhile.
+  private func ring(_ timer: SyncSessionTimer, _ number: Int, _ generation: UInt64) {
+    if due[timer] == number { handle(.timer(timer, generation: generation)) }
   }
 
   private func send() async {
