@@ -2,7 +2,6 @@ import ChangeTracker
 import StorageInterface
 import StorageReference
 import StoreValues
-import Synchronization
 import Testing
 import VivariumTestSupport
 
@@ -37,12 +36,12 @@ import VivariumTestSupport
   @Test func manyDeletesOfOneWriteWalkALongListTwice() throws {
     let count = 2_000
     let (owner, keys) = try given(count, Array(0..<count))
-    let reads = ElementReads()
+    let reads = ReadCounts()
     let write = RecordedTransaction(CountingWrite(base: try engine.beginWrite(.never), reads), origin: 7)
     var random = SeededGenerator.forTest("manyDeletesOfOneWriteWalkALongListTwice")
     for key in keys[500..<1_500].shuffled(using: &random) { try write.delete(dog.id, key) }
     #expect(try write.transaction.values(dogs, owner, 0..<Int.max) == (keys[..<500] + keys[1_500...]).map { .link($0) })
-    #expect(reads.count <= 2 * count + 1_000)
+    #expect(reads.elements <= 2 * count + 1_000)
   }
 
   /// Whatever else is done with the list in the same write.
@@ -92,36 +91,22 @@ import VivariumTestSupport
     var write = RecordedTransaction(try engine.beginWrite(.never), origin: 7)
     for key in keys { try write.insert(member: .link(key), into: friends, owner) }
     _ = try write.commit(author: nil, timeMilliseconds: 0, .relaxed)
-    let reads = ElementReads()
+    let reads = ReadCounts()
     write = RecordedTransaction(CountingWrite(base: try engine.beginWrite(.never), reads), origin: 7)
     for key in keys[..<900] { try write.delete(dog.id, key) }
-    #expect(reads.count == 0)
+    #expect(reads.elements == 0)
     #expect(Set(try write.transaction.values(friends, owner, 0..<Int.max)) == Set(keys[900...].map { .link($0) }))
   }
-}
 
-private final class ElementReads: Sendable {
-  private let number = Atomic(0)
-  var count: Int { number.load(ordering: .relaxed) }
-  func add(_ more: Int) { number.add(more, ordering: .relaxed) }
-}
-
-/// Counts the elements that a write reads.
-private final class CountingWrite: ForwardingWrite {
-  let base: any WriteTransaction
-  private let reads: ElementReads
-
-  init(base: any WriteTransaction, _ reads: ElementReads) {
-    self.base = base
-    self.reads = reads
-  }
-
-  func elements(
-    _ column: ColumnID, _ owner: ObjectKey, _ range: Range<Int>, _ body: (borrowing ColumnBatch) -> Step
-  ) throws(StorageError) {
-    try base.elements(column, owner, range) { batch in
-      reads.add(batch.count)
-      return body(batch)
-    }
+  /// What the places of all lists take is bounded, and a list without room costs what it did.
+  @Test func aListWithoutRoomIsNotKept() throws {
+    var cache = ElementPlacesCache(countMax: 1_000)
+    let lists = (1...3).map { ElementPlacesCache.List(column: dogs, owner: ObjectKey($0)) }
+    for (list, count) in zip(lists, [600, 500, 1_001]) { cache.noteWalk(list, count: count) }
+    #expect(lists.map { cache.isWorthKeeping($0) } == [true, true, false])
+    cache.keep(try #require(ElementPlaces(Array(1...600))), of: lists[0])
+    #expect(!cache.isWorthKeeping(lists[1]))
+    cache.remove(lists[0])
+    #expect(cache.isWorthKeeping(lists[1]))
   }
 }

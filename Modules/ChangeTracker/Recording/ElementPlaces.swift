@@ -3,15 +3,15 @@ import StoreValues
 
 /// Where the elements of a list of links are, while nothing is done with the list but removing elements.
 ///
-/// A Fenwick tree counts how many elements were removed before a place. Two words an element.
-struct ElementPlaces {
+/// A Fenwick tree counts how many elements were removed before a place. 20 bytes an element.
+package struct ElementPlaces {
   /// Sorted by key, then by place.
   private let entries: [(key: Int64, place: Int32)]
   /// A Fenwick tree, from 1.
   private var removed: [Int32]
 
   /// - Parameter links: the elements in their order. Lists with more than 2³¹ elements are not kept.
-  init?(_ links: [Int64]) {
+  package init?(_ links: [Int64]) {
     guard links.count < Int(Int32.max) else { return nil }
     var entries = links.enumerated().map { (key: $0.element, place: Int32($0.offset)) }
     entries.sort { ($0.key, $0.place) < ($1.key, $1.place) }
@@ -52,40 +52,45 @@ struct ElementPlaces {
   }
 }
 
-/// The places of the lists from which a write removes deleted objects. Bounded: what does not fit is walked again.
-struct ElementPlacesCache {
+/// The places of the lists from which a write removes deleted objects. Bounded: a list for which there is no room is walked for
+/// each removal.
+package struct ElementPlacesCache {
   /// A list of an object.
-  struct List: Hashable {
+  package struct List: Hashable {
     let column: ColumnID
     let owner: ObjectKey
+
+    package init(column: ColumnID, owner: ObjectKey) { (self.column, self.owner) = (column, owner) }
   }
 
   /// A shorter list costs less to walk than to keep.
-  static let countMin = 256
-  /// Of all lists together: 64 MB.
-  private static let countMax = 1 << 22
+  private static let countMin = 256
 
-  private var walked: Set<List> = []
+  /// Of all lists together.
+  private let countMax: Int
+  /// The lengths of lists that were walked.
+  private var walked: [List: Int] = [:]
   private var lists: [List: ElementPlaces] = [:]
   private var count = 0
 
-  /// Whether the list is long, and was walked before in this write.
-  func wasWalked(_ list: List) -> Bool { walked.contains(list) }
+  /// - Parameter countMax: so many elements of all lists together; 60 MB.
+  package init(countMax: Int = 3 << 20) { self.countMax = countMax }
 
-  mutating func noteWalk(_ list: List, count: Int) {
-    if count >= ElementPlacesCache.countMin { walked.insert(list) }
+  package mutating func noteWalk(_ list: List, count: Int) {
+    if count >= ElementPlacesCache.countMin { walked[list] = count }
   }
 
-  mutating func keep(_ places: ElementPlaces, of list: List) {
-    if count + places.count > ElementPlacesCache.countMax { (lists, count) = ([:], 0) }
-    guard places.count <= ElementPlacesCache.countMax else { return }
+  /// Whether the list is long, was walked before in this write, and has room.
+  package func isWorthKeeping(_ list: List) -> Bool { walked[list].map { count + $0 <= countMax } ?? false }
+
+  package mutating func keep(_ places: ElementPlaces, of list: List) {
     lists[list] = places
     count += places.count
   }
 
   /// Takes the places of a list out. Call before the list is edited.
   @discardableResult
-  mutating func remove(_ list: List) -> ElementPlaces? {
+  package mutating func remove(_ list: List) -> ElementPlaces? {
     guard !lists.isEmpty, let places = lists.removeValue(forKey: list) else { return nil }
     count -= places.count
     return places

@@ -63,7 +63,7 @@ extension RecordedTransaction {
   ) throws(StorageError) {
     let list = ElementPlacesCache.List(column: column, owner: owner)
     var places = elementPlaces.remove(list)
-    if places == nil, elementPlaces.wasWalked(list) { places = ElementPlaces(try links(in: list)) }
+    if places == nil, elementPlaces.isWorthKeeping(list) { places = ElementPlaces(try links(in: list)) }
     // If an edit fails, nothing is kept of the list.
     guard var places else {
       let (positions, count) = try positions(of: target, in: list)
