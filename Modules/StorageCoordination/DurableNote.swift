@@ -24,7 +24,7 @@ package struct DurableNote: Equatable, Sendable {
     guard let file = try? SideFile.open(path, CoordinationFile.name, writes: false, creates: false) else { return nil }
     defer { close(file) }
     let end = offset + wordCount * 8
-    guard CoordinationFile.isOurs(file, path), let (bytes, _) = SideFile.beginning(file, end), bytes.count == end else { return nil }
+    guard let (bytes, _) = SideFile.beginning(file, end), bytes.count == end else { return nil }
     let words = bytes.withUnsafeBytes { bytes in
       (0..<wordCount).map { bytes.loadUnaligned(fromByteOffset: offset + $0 * 8, as: UInt64.self) }
     }
@@ -37,7 +37,8 @@ package struct DurableNote: Equatable, Sendable {
   static let offset = 24
   private static let wordCount = 3
 
-  /// The third word is of both and the file. It also finds notes that are half written: their words are stored one by one. By
+  /// The third word is of both and the file. It also finds notes that are half written, since their words are stored one by one, and
+  /// files that are not ours. By
   /// the inode alone: a device may have another number after a restart.
   func words(for data: FileIdentity) -> [UInt64] {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
