@@ -60,13 +60,17 @@ struct PostgresServerStoreTests {
     for server in [first, second] { await server.close() }
   }
 
-  @Test("tells a server of what another has taken in", arguments: [true, false])
-  func wakeups(usesNotices: Bool) async throws {
+  /// Two servers of one database, that hear of each other only by notices, or only by asking.
+  private func pair(usesNotices: Bool) async throws -> (PostgresServerStore, PostgresServerStore) {
     var configuration = PostgresServerStore.Configuration()
-    // Only notices, or only asking.
     (configuration.usesNotices, configuration.pollMilliseconds) = (usesNotices, usesNotices ? 3_600_000 : 20)
     let (first, address) = try await PostgresServerStore.forTest(configuration)
-    let second = try await PostgresServerStore.beside(address, configuration)
+    return (first, try await PostgresServerStore.beside(address, configuration))
+  }
+
+  @Test("tells a server of what another has taken in", arguments: [true, false])
+  func wakeups(usesNotices: Bool) async throws {
+    let (first, second) = try await pair(usesNotices: usesNotices)
     let place = PostgresServerStoreTests.path
     try await first.makeStore(place)
     // Whoever listens has bound somebody.
@@ -86,10 +90,7 @@ struct PostgresServerStoreTests {
 
   @Test("tells a server that another has removed a store, and finds the one that is made anew", arguments: [true, false])
   func removal(usesNotices: Bool) async throws {
-    var configuration = PostgresServerStore.Configuration()
-    (configuration.usesNotices, configuration.pollMilliseconds) = (usesNotices, usesNotices ? 3_600_000 : 20)
-    let (first, address) = try await PostgresServerStore.forTest(configuration)
-    let second = try await PostgresServerStore.beside(address, configuration)
+    let (first, second) = try await pair(usesNotices: usesNotices)
     let place = PostgresServerStoreTests.path
     try await first.makeStore(place)
     let before = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1).history

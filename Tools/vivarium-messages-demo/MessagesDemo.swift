@@ -17,24 +17,13 @@ struct MessagesDemo: ParsableCommand {
   var folder: String?
 
   func run() throws {
-    let place =
-      folder.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory.appending(path: "vivarium-messages-\(UUID())")
-    defer { if folder == nil { try? FileManager.default.removeItem(at: place) } }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 120) {
-      FileHandle.standardError.write(Data("demo: nothing came for two minutes\n".utf8))
-      ChildProgram.killAll()
-      Foundation.exit(1)
-    }
-    do { try show(place) } catch {
-      print("demo: \(error)")
-      throw ExitCode.failure
-    }
+    guard Demonstration.run("messages", in: folder, show) else { throw ExitCode.failure }
   }
 
   private func show(_ place: URL) throws {
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     let server = place.appending(path: "server").path
-    title("A phone asks, a server answers")
+    Demonstration.title("A phone asks, a server answers")
     var cafe = try Cafe(server)
     let wire = try Wire(to: cafe.port)
     let phone = try Phone(place.appending(path: "phone.lmdb").path, port: wire.port)
@@ -42,7 +31,7 @@ struct MessagesDemo: ParsableCommand {
     try cafe.brews("flat white")
     try phone.isTold("flat white: success, one flat white for ann")
 
-    title("There is no connection: orders wait in the phone's store")
+    Demonstration.title("There is no connection: orders wait in the phone's store")
     try wire.cut()
     phone.order("espresso")
     phone.order("decaf")
@@ -52,7 +41,7 @@ struct MessagesDemo: ParsableCommand {
     try phone.isTold("espresso: success, one espresso for ann", "decaf: error, There is none.")
     try cafe.brews("espresso")
 
-    title("The server is killed while it works on an order")
+    Demonstration.title("The server is killed while it works on an order")
     cafe.end()
     cafe = try Cafe(server, "--hold")
     wire.lead(to: cafe.port)
@@ -70,18 +59,6 @@ struct MessagesDemo: ParsableCommand {
     phone.end()
     cafe.end()
   }
-
-  private func title(_ text: String) {
-    print("\n\(text)")
-    fflush(nil)
-  }
-}
-
-/// Something that is not as it should be, in a sentence.
-struct Trouble: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }
 
 /// The server's process.
@@ -91,7 +68,7 @@ private struct Cafe {
 
   init(_ folder: String, _ more: String...) throws {
     child = try ChildProgram("vivarium-messages-demo", ["cafe", "--folder", folder] + more)
-    guard let line = child.line(), let port = Int(line) else { throw Trouble("The server did not start.") }
+    guard let line = child.line(), let port = Int(line) else { throw Demonstration.Trouble("The server did not start.") }
     self.port = port
   }
 
@@ -100,7 +77,7 @@ private struct Cafe {
     while let line = child.line() {
       if line == "brewing \(drink)" { return print("  server  brews: \(drink)") }
     }
-    throw Trouble("The server ended, and did not brew \(drink).")
+    throw Demonstration.Trouble("The server ended, and did not brew \(drink).")
   }
 
   func killNow() { child.killNow() }
@@ -124,8 +101,10 @@ private struct Phone {
   func isTold(_ expected: String...) throws {
     var open = Set(expected)
     while !open.isEmpty {
-      guard let line = child.line() else { throw Trouble("The phone's program has ended.") }
-      guard open.remove(line) != nil else { throw Trouble("The phone's observer was told '\(line)', and not \(open.sorted()).") }
+      guard let line = child.line() else { throw Demonstration.Trouble("The phone's program has ended.") }
+      guard open.remove(line) != nil else {
+        throw Demonstration.Trouble("The phone's observer was told '\(line)', and not \(open.sorted()).")
+      }
       print("  phone   its observer is told: \(line)")
     }
   }
@@ -135,7 +114,7 @@ private struct Phone {
     child.say(question)
     for expected in expected {
       let line = child.line()
-      guard line == expected else { throw Trouble("The phone shows '\(line ?? "nothing")', and not '\(expected)'.") }
+      guard line == expected else { throw Demonstration.Trouble("The phone shows '\(line ?? "nothing")', and not '\(expected)'.") }
       print("  phone   shows: \(expected)")
     }
   }

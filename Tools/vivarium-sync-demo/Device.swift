@@ -47,7 +47,7 @@ final class Device {
       }
       if line.hasPrefix("~ ") { heard.append(String(line.dropFirst(2))) } else { lines.append(line) }
     }
-    throw Trouble("The list of '\(name)' has ended.")
+    throw Demonstration.Trouble("The list of '\(name)' has ended.")
   }
 
   /// Where it stood when it was looked at last.
@@ -56,7 +56,7 @@ final class Device {
   /// What an ordinary observer of its store was told since the last time; waits for the first.
   func notifications() throws -> [String] {
     while heard.isEmpty {
-      guard let line = tasks.line() else { throw Trouble("The list of '\(name)' has ended.") }
+      guard let line = tasks.line() else { throw Demonstration.Trouble("The list of '\(name)' has ended.") }
       if line.hasPrefix("~ ") { heard.append(String(line.dropFirst(2))) }
     }
     defer { heard = [] }
@@ -64,13 +64,6 @@ final class Device {
   }
 
   func end() { tasks.end() }
-}
-
-/// Something that is not as it should be, in a sentence.
-struct Trouble: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }
 
 extension String {

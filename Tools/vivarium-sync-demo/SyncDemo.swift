@@ -18,21 +18,11 @@ import SyncProving
   var postgres = false
 
   func run() throws {
-    let place = folder.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory.appending(path: "vivarium-sync-\(UUID())")
-    defer { if folder == nil { try? FileManager.default.removeItem(at: place) } }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 120) {
-      FileHandle.standardError.write(Data("demo: nothing came for two minutes\n".utf8))
-      ChildProgram.killAll()
-      Foundation.exit(1)
-    }
-    do { try show(place) } catch {
-      print("demo: \(error)")
-      throw ExitCode.failure
-    }
+    guard Demonstration.run("sync", in: folder, show) else { throw ExitCode.failure }
   }
 
   private func show(_ place: URL) throws {
-    title(postgres ? "Two servers over one database, and two devices of Ann" : "A server, and two devices of Ann")
+    Demonstration.title(postgres ? "Two servers over one database, and two devices of Ann" : "A server, and two devices of Ann")
     let database = postgres ? try PostgresFolder() : nil
     let kept = database.map { ["--postgres", $0.address()] } ?? ["--folder", place.appending(path: "server").path]
     let token = try ServerProgram.token(at: kept, user: "ann")
@@ -49,16 +39,16 @@ import SyncProving
     phone.say("wait 3")
     try compare(laptop, phone, told: [phone], "What one does the other shows:")
 
-    title("The wires are cut, and both go on")
+    Demonstration.title("The wires are cut, and both go on")
     for device in [laptop, phone] { try device.wire.cut() }
     for device in [laptop, phone] { device.say("sharing offline") }
     laptop.person("done 1", "add Groceries Milk", "done 4")
     phone.person("done 2", "add Groceries Butter", "up 2", "delete 4")
     let (mine, theirs) = (try laptop.shown(), try phone.shown())
     columns(laptop, mine, phone, theirs)
-    guard mine != theirs else { throw Trouble("Both show the same although nothing can go between them.") }
+    guard mine != theirs else { throw Demonstration.Trouble("Both show the same although nothing can go between them.") }
 
-    title("The wires are mended")
+    Demonstration.title("The wires are mended")
     for device in [laptop, phone] { try device.wire.mend() }
     // What waits on one has to be at the server before the other can be asked whether it has all.
     for device in [laptop, phone, laptop, phone] {
@@ -81,7 +71,7 @@ import SyncProving
     for device in told {
       for line in try device.notifications() { print("  \(device.name)'s observer was told: \(line)") }
     }
-    guard a == b else { throw Trouble("They are not the same.") }
+    guard a == b else { throw Demonstration.Trouble("They are not the same.") }
   }
 
   private func columns(_ one: Device, _ left: [String], _ other: Device, _ right: [String]) {
@@ -91,10 +81,5 @@ import SyncProving
       let (a, b) = (row < left.count ? left[row] : "", row < right.count ? right[row] : "")
       print("    \(a.padded(width))\(b)")
     }
-  }
-
-  private func title(_ text: String) {
-    print("\n\(text)")
-    fflush(nil)
   }
 }
