@@ -52,9 +52,9 @@ struct DamagedStoresTests {
   private func isAllowed(_ verdict: String, _ target: Target) -> Bool {
     switch verdict {
     case "right", "refused": true
-    // SQLite goes back to the last commit whose frames are whole, as after a power cut, and says nothing.
-    case "older": target.suffix == "-wal"
-    // What a cell holds has no checksum there: Docs/Decisions/0044.
+    // SQLite goes back to the last commit whose frames are whole, as after a power cut, and says nothing; and what a cell holds,
+    // the version in the history's last row too, has no checksum there: Docs/Decisions/0044.
+    case "older": target.kind == "sqlite" && (target.suffix == "-wal" || target.suffix.isEmpty)
     case "wrong": target.kind == "sqlite" && target.suffix != ".coord" && target.suffix != ".bell"
     default: false
     }

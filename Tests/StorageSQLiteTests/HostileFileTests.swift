@@ -26,6 +26,19 @@ import VivariumTestSupport
     engine.close()
   }
 
+  @Test func aFileWithoutItsHistoryIsReadAndNotWritten() throws {
+    let place = Place()
+    try HostileFileTests.fill(place, 10)
+    try Raw(place.path).execute("DELETE FROM _vivarium_history")
+    let error = #expect(throws: StorageError.self) { try place.open().close() }
+    #expect(error?.code == .corrupt)
+    let engine = try SQLiteBackend(path: place.path).open(OpenOptions(isReadOnly: true))
+    defer { engine.close() }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    #expect(try read.catalog["Thing"].map { try read.count($0.id) } == 10)
+  }
+
   /// Reads all there is in every way; every failure is a typed one, and one way's failure keeps none of the others back.
   static func readAll(_ path: String, writing: Bool) {
     func trying(_ body: () throws -> Void) { do { try body() } catch { precondition(error is StorageError, "\(error)") } }

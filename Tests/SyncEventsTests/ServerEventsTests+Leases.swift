@@ -8,12 +8,12 @@ extension ServerEventsTests {
   @Test func aHandlerThatTakesLongerThanItsLeaseToBeginKeepsIt() async throws {
     let renewals = Renewals()
     let stores = FaultyStores(
-      MemoryServerStore(), nil, willReadPast: { await renewals.next() }, hasRenewed: { renewals.note() })
+      MemoryServerStore(), nil, willReadPast: { await renewals.pastTheFirstLease() }, hasRenewed: { renewals.note() })
     let shop = Shop(stores)
     let device = try await shop.open()
     let calls = Calls()
     func run() async throws -> RunningEvents {
-      let events = shop.events { $0.lease = .seconds(6) }
+      let events = shop.events(clock: { renewals.time }) { $0.lease = .milliseconds(Renewals.lease) }
       try await events.on(store: Shop.path, Order.self, named: "billing") { change, _ in calls.note("\(change.new?.total ?? 0)") }
       return RunningEvents(events)
     }
@@ -23,7 +23,7 @@ extension ServerEventsTests {
     try await first.caughtUp(shop)
     await first.end()
     try await device.send { _ = try device.create(Order.self, value: ["id": "b", "total": 2]) }
-    // From now on the state of a store comes when the lease was renewed meanwhile, and not before.
+    // From now on the state of a store comes when the lease would have ended without renewals, and not before.
     renewals.isAwaited.withLock { $0 = true }
     let second = try await run()
     try await second.caughtUp(shop)
@@ -32,20 +32,27 @@ extension ServerEventsTests {
   }
 }
 
-/// Lets go who waits for a renewal when there is one.
+/// A clock that goes on with renewals alone, each by less than a lease; who waits for it to pass a lease waits for the second.
 private final class Renewals: Sendable {
+  /// In milliseconds.
+  static let lease: Int64 = 60
   let isAwaited = Mutex(false)
-  private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
+  private let state = Mutex((time: 1_000 as Int64, waiters: [] as [CheckedContinuation<Void, Never>]))
 
-  func next() async {
+  var time: Int64 { state.withLock { $0.time } }
+
+  func pastTheFirstLease() async {
     guard isAwaited.withLock({ $0 }) else { return }
-    await withCheckedContinuation { waiter in waiters.withLock { $0.append(waiter) } }
+    await withCheckedContinuation { waiter in state.withLock { $0.waiters.append(waiter) } }
+    if time <= 1_000 + Renewals.lease { await pastTheFirstLease() }
   }
 
   func note() {
-    let all = waiters.withLock { waiters in
-      defer { waiters = [] }
-      return waiters
+    guard isAwaited.withLock({ $0 }) else { return }
+    let all = state.withLock { state in
+      state.time += Renewals.lease * 2 / 3
+      defer { state.waiters = [] }
+      return state.waiters
     }
     for waiter in all { waiter.resume() }
   }

@@ -50,6 +50,8 @@ struct HostConnector: SyncConnector {
   let stores: any SyncServerStore
   let host: SyncHost
 
+  private let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+
   init(_ stores: any SyncServerStore = MemoryServerStore()) {
     self.stores = stores
     host = SyncHost(stores: stores, access: OpenAccess())
@@ -69,11 +71,13 @@ struct HostConnector: SyncConnector {
     return device
   }
 
-  func events(_ change: (inout ServerEvents.Options) -> Void = { _ in }) -> ServerEvents {
+  func events(_ change: (inout ServerEvents.Options) -> Void = { _ in }) -> ServerEvents { events(clock: wallClock, change) }
+
+  func events(clock: @escaping @Sendable () -> Int64, _ change: (inout ServerEvents.Options) -> Void) -> ServerEvents {
     var options = ServerEvents.Options()
     (options.firstDelay, options.longestDelay, options.pause) = (.milliseconds(2), .milliseconds(20), .milliseconds(20))
     change(&options)
-    return ServerEvents(stores, models: Order.self, Customer.self, Address.self, Invoice.self, options: options)
+    return ServerEvents(stores, models: Order.self, Customer.self, Address.self, Invoice.self, options: options, clock: clock)
   }
 }
 

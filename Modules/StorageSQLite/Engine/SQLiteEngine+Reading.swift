@@ -49,6 +49,9 @@ extension SQLiteEngine {
   }
 
   /// The version and layout of a connection's snapshot. Fixes the snapshot.
+  ///
+  /// Throws `.corrupt` if the history ends before the catalog was written, because its last row is never trimmed: commits would get
+  /// versions that others had. Who opens the file for reading alone still gets what is there.
   func state(of connection: Connection) throws(StorageError) -> SnapshotState {
     let (version, catalogVersion) = try connection.readVersions()
     let layout: SchemaLayout
@@ -57,6 +60,12 @@ extension SQLiteEngine {
     } else {
       layout = SchemaLayout(try connection.readCatalog())
       remember(layout, catalogVersion)
+    }
+    guard options.isReadOnly || Int64(clamping: version.rawValue) >= catalogVersion else {
+      throw StorageError(
+        .corrupt, .engine,
+        "The history of '\(file.path)' ends with version \(version.rawValue); its catalog is of version \(catalogVersion).",
+        remedy: "Restore the file from a copy, or take out what can be read with 'inspect salvage'.")
     }
     connection.use(layout)
     return SnapshotState(version: version, layout: layout)
