@@ -54,16 +54,16 @@ public struct LiveMap<Value> {
 
 extension LiveMap where Value: PersistableElement {
   /// The value of a key; nil if there is none. Setting nil removes the key. An unmanaged object is first added to the store.
-  /// Reading costs O(log n) on LMDB and in memory; on SQLite O(n), because keys before it are counted. Setting costs O(log n).
+  /// Both cost O(log n).
   public subscript(key: String) -> Value? {
     get {
       switch place {
       case .memory(let box): return box.entries[MapKey(key)]
       case .store(let handle):
-        let position = handle.read { (reading) throws(StorageError) in
-          try reading.position(of: .string(key), in: handle.column, ObjectKey(handle.key))
+        let found = handle.read { (reading) throws(StorageError) in
+          try reading.value(forKey: key, in: handle.column, ObjectKey(handle.key))
         }
-        return position.flatMap { $0 }.flatMap { handle.element(Value.self, at: $0) }
+        return found.flatMap { $0 }.map { Value._$element($0, handle.store) ?? Value._$placeholder(handle.store) }
       }
     }
     nonmutating set {

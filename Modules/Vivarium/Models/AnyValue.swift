@@ -121,6 +121,7 @@ extension AnyValue: Scalar {
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> AnyValue? {
     AnyValue(vector.value(at: row, as: .mixed), of: store)
   }
+  public static func _$element(_ value: StoreValues.Value, _ store: Store) -> AnyValue? { AnyValue(value, of: store) }
   public static func _$looseElement(
     _ given: Any?, _ property: PropertySchema, of type: String
   ) throws(StoreError) -> AnyValue? {

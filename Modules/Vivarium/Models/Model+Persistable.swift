@@ -35,6 +35,9 @@ extension Model {
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self? {
     vector.isNull(at: row) ? nil : store.live(vector.word(at: row))
   }
+  public static func _$element(_ value: Value, _ store: Store) -> Self? {
+    if case .link(let key) = value { store.live(key.rawValue) } else { nil }
+  }
   public static func _$placeholder(_ store: Store) -> Self { store.live(0) }
   public func _$elementValue(_ store: Store) throws(StoreError) -> Value {
     .link(ObjectKey(try store.keyOfAdded(self)))

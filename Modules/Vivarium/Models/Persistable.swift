@@ -25,6 +25,8 @@ public protocol PersistableElement: SendableMetatype {
   static func _$putOptional(_ adoption: Adoption, _ ordinal: Int, _ value: Self?)
   /// An element of a list; nil if it cannot be read as this type.
   static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self?
+  /// The same of an element in stored form.
+  static func _$element(_ value: Value, _ store: Store) -> Self?
   /// The substitute for a missing element.
   static func _$placeholder(_ store: Store) -> Self
   /// The element's stored form; an unmanaged object is added first.

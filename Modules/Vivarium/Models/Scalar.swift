@@ -86,6 +86,7 @@ extension Scalar {
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> Self? {
     vector.isNull(at: row) ? nil : _$decode(vector, row)
   }
+  public static func _$element(_ value: Value, _ store: Store) -> Self? { value.isNull ? nil : Self(persisted: value) }
   public static func _$placeholder(_ store: Store) -> Self { _$zero }
   public func _$elementValue(_ store: Store) throws(StoreError) -> Value { persistedValue }
   public static func _$pending(_ elements: [Self]) -> PendingElements { .values(elements.map(\.persistedValue)) }
