@@ -63,7 +63,7 @@ private struct NamedAccess: SyncAccess {
   }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(2))) struct PermissionTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct PermissionTests {
   private func isSuspended(_ store: Store) async -> SyncError? {
     guard let sync = store.sync else { return nil }
     for await notice in await sync.notices() { if case .state(.suspended(let error)) = notice { return error } }

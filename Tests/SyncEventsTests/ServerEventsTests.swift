@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Vivarium
 
-@MainActor @Suite(.timeLimit(.minutes(2))) struct ServerEventsTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct ServerEventsTests {
   private nonisolated func described(_ change: ServerChange<Order>) -> String {
     func text(_ order: Frozen<Order>?) -> String {
       order.map { "\($0.total) \($0.status) \($0.customer?.name ?? "-") \($0.lines) \($0.id.key.rawValue > 0)" } ?? "nil"

@@ -24,7 +24,7 @@ private struct NoServer: SyncConnector, WebRequester {
 }
 
 /// What Docs/Sync.md shows of permissions and events compiles, and does what it says.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct SyncEventsPageTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct SyncEventsPageTests {
   @Test func `the page's wish waits for a server`() async throws {
     let directory = TemporaryDirectory("management")
     let folder = URL(fileURLWithPath: directory.file("x").path).deletingLastPathComponent()

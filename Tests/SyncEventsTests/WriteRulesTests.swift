@@ -9,7 +9,7 @@ import Testing
 import Vivarium
 
 /// A server with rules of its own for what is written.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct WriteRulesTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct WriteRulesTests {
   private let stores = MemoryServerStore()
 
   /// Only who is named in an order's customer changes it.

@@ -252,11 +252,17 @@ public actor Replicator {
           let event = try await file.answer(effect, clockOffset: offset)
           await self?.answered(event)
         } catch {
-          await self?.tell(.file(error))
-          await self?.handle(.failedLocally)
+          await self?.failed(error)
         }
       }
     }
+  }
+
+  private func failed(_ error: any Error) {
+    // It would fail again each time: somebody has to act.
+    if let error = error as? StoreError, error.code == .schemaMismatch { return handle(.schemaDiffers(error.message)) }
+    tell(.file(error))
+    handle(.failedLocally)
   }
 
   private func nextWork() -> (SyncSessionEffect, clockOffset: Int64?, SessionFile)? {

@@ -144,6 +144,10 @@ package struct SyncSession: Sendable {
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
     case .integrated(let standing, let generation): if generation == self.generation { integrated(standing, now, &effects) }
     case .failedLocally: if isConnected || state == .resetting { fail(now, random, &effects) }
+    case .schemaDiffers(let text):
+      guard isConnected || state == .resetting else { break }
+      effects.append(.tell(.schemaConflict, text: text))
+      suspend(.schema(.schemaConflict), &effects)
     case .mark(let number):
       marks.insert(number)
       if state == .live { effects.append(.send(.mark(session: SyncSession.number, number: number))) }

@@ -41,6 +41,8 @@ package enum SyncSessionEvent: Sendable {
   case integrated(LocalStanding, generation: UInt64)
   /// The file could not be read or written.
   case failedLocally
+  /// The file's schema cannot hold what came, for the reason given. Nothing of it was written.
+  case schemaDiffers(String)
   /// The app asks for `.reached` once everything that the server has now is in the file.
   case mark(UInt64)
 }

@@ -41,7 +41,7 @@ private final class FailingEngine: EngineInFront {
 }
 
 /// A server that was restored, and a device with something that the server does not have.
-@MainActor @Suite(.timeLimit(.minutes(2))) struct ResetModeTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct ResetModeTests {
   private let server = MemoryServerStore()
 
   /// Two notes are written without a network, after the server was restored to when it had one.

@@ -1,0 +1,93 @@
+import Foundation
+import StorageLMDB
+import StorageMemory
+import SyncClient
+import SyncProtocol
+import SyncServer
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+/// The same type in programs that disagree about it.
+private enum Retyped {
+  @Model final class Note {
+    @PrimaryKey var id = ""
+    var text = 0
+    var count = 0
+    var tags: LiveList<String>
+  }
+}
+
+@MainActor @Suite("Programs that disagree about a replicated type", .timeLimit(.minutes(15)))
+struct SchemaClashTests {
+  private let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess())
+  private let directory = TemporaryDirectory("clash")
+
+  private func open(_ name: String, _ model: any SchemaDescribing.Type, version: UInt64 = 0) throws -> Store {
+    var configuration = Store.Configuration.lmdb(directory.file(name))
+    configuration.models = [model]
+    configuration.schemaVersion = version
+    configuration.replicate()
+    return try Store(configuration)
+  }
+
+  private func replicator(of store: Store, _ user: String) -> Replicator {
+    store.replicator(path: "/shared/notes", connector: TestConnector(host), credentials: FixedToken(user))
+  }
+
+  /// Starts, and waits until somebody has to act.
+  private func suspension(of replicator: Replicator, _ begin: () async -> Void) async -> SyncError? {
+    let notices = await replicator.notices()
+    await begin()
+    for await notice in notices { if case .state(.suspended(let error)) = notice { return error } }
+    return nil
+  }
+
+  @Test("suspend the one that cannot hold what the server has, which keeps what it wrote")
+  func clash() async throws {
+    let ann = try Device(host, "ann")
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a", "text": "tea"]) }
+    await ann.replicator.start()
+    try await ann.replicator.uploaded()
+
+    let store = try open("bob", Retyped.Note.self)
+    try store.write { _ = try store.create(Retyped.Note.self, value: ["id": "b", "text": 5]) }
+    let bob = replicator(of: store, "bob")
+    let error = await suspension(of: bob) { await bob.start() }
+    #expect(error?.code == .schemaConflict && error?.message.contains("'text'") == true, "\(error.debugDescription)")
+    #expect(error?.remedy.contains("models") == true)
+    // Local work goes on, and a new attempt ends in the same way.
+    try store.write { store.objects(Retyped.Note.self).first?.text = 6 }
+    let again = await suspension(of: bob) { await bob.retry() }
+    #expect(again?.code == .schemaConflict)
+    store.refresh()
+    #expect(store.objects(Retyped.Note.self).map(\.text) == [6])
+    await bob.stop()
+    // None of it has reached the others.
+    try await ann.replicator.downloaded()
+    ann.store.refresh()
+    #expect(ann.store.objects(Note.self).map(\.id) == ["a"])
+    await ann.replicator.stop()
+  }
+
+  @Test("go on where they were once the models fit")
+  func remedy() async throws {
+    let ann = try Device(host, "ann")
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a", "text": "tea"]) }
+    await ann.replicator.start()
+    try await ann.replicator.uploaded()
+    do {
+      let store = try open("bob", Retyped.Note.self)
+      let bob = replicator(of: store, "bob")
+      #expect(await suspension(of: bob) { await bob.start() }?.code == .schemaConflict)
+      await bob.stop()
+    }
+    let store = try open("bob", Note.self, version: 1)
+    let bob = replicator(of: store, "bob")
+    await bob.start()
+    try await bob.downloaded()
+    store.refresh()
+    #expect(store.objects(Note.self).map(\.text) == ["tea"])
+    for replicator in [ann.replicator, bob] { await replicator.stop() }
+  }
+}
