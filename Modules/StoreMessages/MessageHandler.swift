@@ -101,7 +101,7 @@ extension MessageHandler {
     _ name: String, _ configuration: Store.Configuration, _ rules: HandlingRules, _ key: (@Sendable (M) -> String?)?,
     _ body: Handling<M>.Body
   ) throws(StoreError) -> MessageHandler {
-    guard rules.isAlone || !configuration.replicates(M.self) else { throw .replicatedMessage(M._$name) }
+    guard rules.isAlone || !configuration.replicates(M._$name) else { throw .replicatedMessage(M._$name) }
     let queue = DispatchQueue(label: "vivarium.messages.\(name)")
     let handling = Handling<M>(queue, name, configuration, rules, key, body)
     let opened: Result<Void, StoreError> = queue.sync { Result { () throws(StoreError) in try handling.begin() } }

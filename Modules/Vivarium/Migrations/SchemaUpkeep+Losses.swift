@@ -102,5 +102,5 @@ extension SchemaUpkeep {
 
 extension Int {
   /// A readable count: "1 object", "2 objects".
-  fileprivate var objects: String { "\(self) \(self == 1 ? "object" : "objects")" }
+  var objects: String { "\(self) \(self == 1 ? "object" : "objects")" }
 }

@@ -33,6 +33,7 @@ struct SchemaUpkeep {
     case .nothing: return []
     case .addition(let catalog, let added):
       steps = added
+      try checkReplicated(catalog, write)
       try adopt(catalog, added, write)
       try storing { () throws(StorageError) in try write.deriveAll() }
     case .migration: steps = try migrate(write, try plan(from: write.transaction.catalog)).steps
@@ -55,6 +56,7 @@ struct SchemaUpkeep {
       case .addition(let grown, let steps):
         report.steps = steps
         report.outcomes = try outcomes(steps, nil, grown, write.transaction)
+        try checkReplicated(grown, write)
         try adopt(grown, steps, write)
         report.count(write)
       case .migration:
@@ -119,6 +121,7 @@ extension SchemaUpkeep {
     // The writer's lock is held, so this is the version that the write began from.
     let old = try storing { () throws(StorageError) in try engine.beginRead() }
     defer { old.end() }
+    try checkReplicated(plan.finished, write)
     try storing { () throws(StorageError) in try write.setCatalog(plan.working) }
     let done = Set(old.catalog.completedMigrations.map(\.name))
     let pending = configuration.migrations.filter { !done.contains($0.name) }

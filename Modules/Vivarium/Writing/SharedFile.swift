@@ -76,7 +76,5 @@ package protocol StoreCompanion: Sendable {
 
 extension StoreConfiguration {
   /// Whether objects of a type are also written elsewhere, in other replicas of the file.
-  package func replicates(_ type: (some Model).Type) -> Bool {
-    (companion as? any StoreCompanion)?.replicates(type._$name) ?? false
-  }
+  package func replicates(_ typeName: String) -> Bool { (companion as? any StoreCompanion)?.replicates(typeName) ?? false }
 }

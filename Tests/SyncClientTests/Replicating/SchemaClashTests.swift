@@ -18,6 +18,23 @@ private enum Retyped {
   }
 }
 
+private enum Shorter {
+  @Model final class Note {
+    @PrimaryKey var id = ""
+    var text = ""
+    var tags: LiveList<String>
+  }
+}
+
+private enum Moved {
+  @Model final class Note {
+    @PrimaryKey var id = ""
+    var text = ""
+    @Renamed(from: "count") var number = 0
+    var tags: LiveList<String>
+  }
+}
+
 @MainActor @Suite("Programs that disagree about a replicated type", .timeLimit(.minutes(15)))
 struct SchemaClashTests {
   private let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess())
@@ -89,5 +106,22 @@ struct SchemaClashTests {
     store.refresh()
     #expect(store.objects(Note.self).map(\.text) == ["tea"])
     for replicator in [ann.replicator, bob] { await replicator.stop() }
+  }
+
+  @Test("refuse to take a property from the others, with the reason", arguments: ["be removed", "get another type", "be renamed"])
+  func removal(fate: String) throws {
+    do {
+      let store = try open("bob", Note.self)
+      try store.write { _ = try store.create(Note.self, value: ["id": "a", "text": "tea", "count": 3]) }
+    }
+    let models: [String: any SchemaDescribing.Type] = [
+      "be removed": Shorter.Note.self, "get another type": Retyped.Note.self, "be renamed": Moved.Note.self,
+    ]
+    let model = try #require(models[fate])
+    let error = try #require(throws: StoreError.self) { _ = try open("bob", model, version: 1) }
+    #expect(error.code == .schemaMismatch && "\(error)".contains(fate) && "\(error)".contains("other replicas"), "\(error)")
+    // The file is as it was.
+    let store = try open("bob", Note.self)
+    #expect(store.objects(Note.self).map(\.count) == [3] && store.objects(Note.self).map(\.text) == ["tea"])
   }
 }
