@@ -17,6 +17,11 @@ actor HostedConnection {
   private var isOver = false
   /// Closes the connection if the other side does not take the last message.
   private var farewell: Task<Void, Never>?
+  /// How often users or rights may have changed.
+  private var changes = 0
+  /// The check of the user's rights that is running, and the one that begins when it has ended.
+  private var runningCheck: Task<Void, Never>?
+  private var waitingCheck: Task<Void, Never>?
 
   init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
     (self.number, self.host, self.transport) = (number, host, transport)
@@ -32,8 +37,29 @@ actor HostedConnection {
     return machine.bound.map { SessionSummary(user: identity.user, path: $0.path.text, backlog: backlog) }
   }
 
-  /// Checks again whether the user may continue, and his rights on the bound stores.
+  /// Checks again whether the user may continue, and his rights on the bound stores. They count when it returns.
+  ///
+  /// One check runs after the other, so that what an earlier one has read is not applied after a later one. Calls that wait share one.
   func recheck() async {
+    changes += 1
+    if let waitingCheck { return await waitingCheck.value }
+    let check = Task { [runningCheck] in
+      await runningCheck?.value
+      (self.runningCheck, waitingCheck) = (waitingCheck, nil)
+      await checkRights()
+      self.runningCheck = nil
+    }
+    waitingCheck = check
+    await check.value
+  }
+
+  /// Ends the connection if the user is meant. If it is not known yet who it is, that is checked when it is.
+  func expel(_ refusal: SyncRefusal, if isMeant: (SyncIdentity) -> Bool) {
+    changes += 1
+    if let identity, isMeant(identity) { take(.expel(refusal)) }
+  }
+
+  private func checkRights() async {
     guard let identity else { return }
     do throws(SyncRefusal) {
       if let refusal = try await host.access.refusal(of: identity) { return take(.expel(refusal)) }
@@ -122,9 +148,18 @@ actor HostedConnection {
       case .bind(let key, let path, let bind, let identity):
         Task {
           await host.listen(path, key, of: self)
+          let before = changes
           take(.bound(key, await host.bind(path, bind, identity)))
+          // What was read for it may be what was before.
+          if changes != before { await recheck() }
           // The session may have ended before it was registered as a listener.
           if !machine.isBound(key) { await host.forget(path, key, of: self) }
+        }
+      case .verify:
+        Task {
+          let before = changes
+          if let event = await answer(effect) { take(event) }
+          if changes != before { await recheck() }
         }
       default: Task { if let event = await answer(effect) { take(event) } }
       }

@@ -116,13 +116,13 @@ public actor SyncHost {
 
   /// Ends the connections of a user, for example when he is suspended.
   public func expel(_ user: String, _ refusal: SyncRefusal) async {
-    await each { connection in if await connection.identity?.user == user { await connection.take(.expel(refusal)) } }
+    await each { await $0.expel(refusal) { $0.user == user } }
   }
 
   /// Ends the connections of one log-in, for example when it was logged out.
   public func expel(login: String) async {
     let refusal = SyncRefusal(.tokenInvalid, "The log-in has ended.")
-    await each { connection in if await connection.identity?.login == login { await connection.take(.expel(refusal)) } }
+    await each { await $0.expel(refusal) { $0.login == login } }
   }
 
   /// Accepts no more connections, and tells the clients to reconnect after this many seconds. Uploads already passed to the stores are

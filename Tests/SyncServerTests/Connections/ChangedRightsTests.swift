@@ -1,0 +1,115 @@
+import SyncModel
+import SyncProtocol
+import SyncServer
+import Testing
+import VivariumTestSupport
+
+@Suite("Rights that change while they are being asked for", .timeLimit(.minutes(15)))
+struct ChangedRightsTests {
+  private let access = HeldAccess()
+
+  private func host() -> SyncHost { SyncHost(stores: MemoryServerStore(), access: access, clock: { 1_000_000 }) }
+
+  private func isError(_ code: SyncErrorCode) -> @Sendable (ServerMessage) -> Bool {
+    { if case .error(_, code, _, _) = $0 { true } else { false } }
+  }
+
+  @Test("count as they are at last, in whatever order the answers come")
+  func order() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    let held = await access.holdNext(.grant)
+    let first = Task { await host.recheck() }
+    await held.begun.wait()
+    await access.change { $0.rights = [.read] }
+    let second = Task { await host.recheck() }
+    // Long enough for it to end, if it did not wait for the first.
+    for _ in 0..<1_000 { await Task.yield() }
+    held.goesOn.fire()
+    await first.value
+    await second.value
+    try await ann.send(.upload(session: 1, [changeset(1, 1)]))
+    let messages = try await ann.messages { if case .changes = $0 { true } else { false } }
+    guard case .changes(1, let entries)? = messages.last, case .refusal(1, .writeDenied, _, _)? = entries.first?.body else {
+      Issue.record("the right that was withdrawn still counts: \(messages)")
+      return
+    }
+  }
+
+  @Test("count for a store that was being bound")
+  func binding() async throws {
+    let host = host()
+    let held = await access.holdNext(.grant)
+    let ann = RawClient(host)
+    try await ann.hello("ann")
+    try await ann.bind(1)
+    await held.begun.wait()
+    await access.change { $0.rights = [] }
+    await host.recheck()
+    held.goesOn.fire()
+    let messages = try await ann.messages(until: isError(.unknownStore))
+    #expect(messages.last.map(isError(.unknownStore)) == true)
+  }
+
+  @Test("count for a user who was being let in", arguments: [false, true])
+  func lettingIn(isExpelled: Bool) async throws {
+    let host = host()
+    let held = await access.holdNext(.identity)
+    let ann = RawClient(host)
+    try await ann.hello("ann")
+    await held.begun.wait()
+    await access.change { $0.refusal = SyncRefusal(.userSuspended) }
+    if isExpelled { await host.expel("ann", SyncRefusal(.userSuspended)) } else { await host.recheck() }
+    held.goesOn.fire()
+    let messages = try await ann.messages(until: isError(.userSuspended))
+    #expect(messages.last.map(isError(.userSuspended)) == true)
+  }
+}
+
+/// Gives answers late that were right when they were asked for.
+private actor HeldAccess: SyncAccess {
+  enum Call { case identity, grant }
+
+  struct State {
+    var rights: Bound.Rights = [.read, .write]
+    var refusal: SyncRefusal?
+  }
+
+  /// One answer that waits.
+  struct Held {
+    let begun = AsyncSignal()
+    let goesOn = AsyncSignal()
+  }
+
+  private var state = State()
+  private var held: (call: Call, Held)?
+
+  func change(_ body: (inout State) -> Void) { body(&state) }
+
+  func holdNext(_ call: Call) -> Held {
+    let new = Held()
+    held = (call, new)
+    return new
+  }
+
+  private func wait(_ call: Call) async {
+    guard let (heldCall, one) = held, heldCall == call else { return }
+    held = nil
+    one.begun.fire()
+    await one.goesOn.wait()
+  }
+
+  func identity(ofToken token: String, at time: Int64) async throws(SyncRefusal) -> SyncIdentity {
+    if let refusal = state.refusal { throw refusal }
+    await wait(.identity)
+    return SyncIdentity(user: token)
+  }
+
+  func grant(to identity: SyncIdentity, on path: StorePath) async throws(SyncRefusal) -> StoreGrant {
+    let rights = state.rights
+    await wait(.grant)
+    return StoreGrant(rights, mayCreate: true)
+  }
+
+  func refusal(of identity: SyncIdentity) async throws(SyncRefusal) -> SyncRefusal? { state.refusal }
+}
