@@ -98,6 +98,9 @@ static inline int csqlite_copy_wal_state(const void *index, uint64_t *copy) {
   return memcmp(both, both + 6, 48) == 0;
 }
 
+// How many commits the header has seen, wherever they came from, in a copy of it.
+static inline uint32_t csqlite_wal_commits(const uint64_t *copy) { return ((const uint32_t *)copy)[2]; }
+
 // A number that is another one after every commit, and that a connection finds changed at the beginning of a transaction
 // when another connection has committed since its last. Within a transaction or right after a commit.
 static inline uint32_t csqlite_data_version(sqlite3 *db) {

@@ -13,6 +13,10 @@ struct VersionWatch {
   private let index: UnsafeRawPointer?
   private var seen = [UInt64](repeating: 0, count: 12)
   private var version: Version?
+  /// The number of commits in the index when this process's write began.
+  private var commitsBefore: UInt32?
+  /// The file is as this process's last commit left it: not even another program, which makes no version, has written since.
+  private(set) var isOwn = false
 
   /// - Parameter isImmutable: nobody writes the file, and reading its index would create one.
   init(_ connection: Connection, isImmutable: Bool = false) throws(StorageError) {
@@ -32,13 +36,24 @@ struct VersionWatch {
     return found
   }
 
+  /// Call when a write has begun: nobody else can commit.
+  mutating func noteBeginning() {
+    guard let index else { return }
+    if !look(index) { version = nil }
+    commitsBefore = seenCommits
+  }
+
   /// Records a version that was just committed, while nobody can commit another, so that it need not be read. Other programs
   /// may have written meanwhile, but they make no versions.
   mutating func note(_ committed: Version) {
     guard let index else { return }
     _ = look(index)
     version = committed
+    isOwn = commitsBefore.map { seenCommits &- $0 == 1 } ?? false
+    commitsBefore = nil
   }
+
+  private var seenCommits: UInt32 { seen.withUnsafeBufferPointer { $0.baseAddress.map { csqlite_wal_commits($0) } ?? 0 } }
 
   /// The newest version if it is known without a query: nothing was committed since it was read.
   mutating func known() -> Version? {
@@ -47,7 +62,7 @@ struct VersionWatch {
     return version
   }
 
-  /// Compares the index with the copy last seen, and updates the copy. Returns whether they are equal.
+  /// Compares the index with the copy last seen, and updates the copy. Returns whether they are equal. If not, somebody has written.
   private mutating func look(_ index: UnsafeRawPointer) -> Bool {
     withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 12) { now in
       guard let start = now.baseAddress else { return false }
@@ -57,6 +72,7 @@ struct VersionWatch {
         seen[word] = now[word]
         isSame = false
       }
+      if !isSame { isOwn = false }
       return isSame
     }
   }

@@ -11,9 +11,9 @@ extension SQLiteEngine {
     if options.isReadOnly { try followLog() }
     let connection = try takeReader()
     do throws(StorageError) {
-      let (state, logState) = try beginSnapshot(connection)
+      let (state, logState, isOwn) = try beginSnapshot(connection)
       let readConnection = ReadConnection(connection, state, logState)
-      let read = SQLiteReadTransaction(self, readConnection)
+      let read = SQLiteReadTransaction(self, readConnection, sharesLists: isOwn)
       shared.withLock { $0.readConnections.append(readConnection) }
       return read
     } catch {
@@ -23,29 +23,30 @@ extension SQLiteEngine {
   }
 
   /// Begins a read and returns the file's state in it. Retries if a commit came in between: without a known state, the read
-  /// could not be given another connection.
-  private func beginSnapshot(_ connection: Connection) throws(StorageError) -> (SnapshotState, LogState?) {
+  /// could not be given another connection. `isOwn`: the state is exactly what this process's last commit left.
+  private func beginSnapshot(_ connection: Connection) throws(StorageError) -> (SnapshotState, LogState?, isOwn: Bool) {
     for _ in 0..<3 {
       try connection.run(StatementKey(.begin), "BEGIN")
       let before = connection.logState
-      let state = if let known = try knownState(of: connection) { known } else { try state(of: connection) }
-      if connection.logIndex == nil || (before != nil && before == connection.logState) { return (state, before) }
+      let (state, isOwn) = if let known = try knownState(of: connection) { known } else { (try state(of: connection), false) }
+      if connection.logIndex == nil || (before != nil && before == connection.logState) { return (state, before, isOwn) }
       guard endTransaction(connection) else { break }
     }
     if !connection.isInTransaction { try connection.run(StatementKey(.begin), "BEGIN") }
-    return (try state(of: connection), nil)
+    return (try state(of: connection), nil, false)
   }
 
   /// The version and layout of a connection's snapshot, if nothing was committed since this process's last commit: then only
   /// the file's first page is read. Fixes the snapshot.
-  private func knownState(of connection: Connection) throws(StorageError) -> SnapshotState? {
+  private func knownState(of connection: Connection) throws(StorageError) -> (SnapshotState, isOwn: Bool)? {
     guard let newest = shared.withLock({ $0.newest }) else { return nil }
     // Begins the read transaction without reading rows.
     try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
     // Checked afterwards: if nothing was committed until now, the snapshot has that version.
-    guard watch.withLock({ $0?.known() }) == newest.version else { return nil }
+    let (version, isOwn) = watch.withLock { ($0?.known(), $0?.isOwn ?? false) }
+    guard version == newest.version else { return nil }
     connection.use(newest.layout)
-    return newest
+    return (newest, isOwn)
   }
 
   /// The version and layout of a connection's snapshot. Fixes the snapshot.

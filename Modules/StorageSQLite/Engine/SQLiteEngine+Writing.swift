@@ -21,13 +21,15 @@ extension SQLiteEngine {
       connection.checkSettled()
       if let settled = connection.settled {
         connection.use(settled.state.layout)
-        return SQLiteWriteTransaction(self, connection, settled.state, hold)
+        watch.withLock { $0?.noteBeginning() }
+        return SQLiteWriteTransaction(self, connection, settled.state, hold, takeLists(settled.state.version))
       }
       if try logForeignWrites(connection) {
         bell.ring()
         try begin(connection, deadline)
       }
-      return SQLiteWriteTransaction(self, connection, try state(of: connection), hold)
+      watch.withLock { $0?.noteBeginning() }
+      return SQLiteWriteTransaction(self, connection, try state(of: connection), hold, PositionCache())
     } catch {
       endWrite(connection, hold, [:])
       throw error

@@ -25,6 +25,8 @@ public final class SQLiteEngine: StorageEngine {
     var openCount = 0
     var durability = DurabilityLevel()
     var tails: (version: Version, lists: ListTails) = (Version(0), ListTails())
+    /// What is known of lists in the version of the last commit.
+    var lists: (version: Version, positions: PositionCache) = (Version(0), PositionCache())
     /// Reads the file as immutable, as long as it matches `stamp`.
     var isImmutable = false
     var stamp: FileStamp?
@@ -57,6 +59,8 @@ public final class SQLiteEngine: StorageEngine {
   let renewed = Mutex<LogState?>(nil)
   /// How many reads were given another connection. For tests.
   let renewCount = Atomic(0)
+  /// How many positions of lists were read from the file. For tests.
+  let positionsRead = Atomic(0)
   /// The versions held by all processes, with their holders. Opened by the first announcement.
   let holders = Mutex<HolderTable?>(nil)
   let pagesMax: Int

@@ -1,7 +1,7 @@
 import StoreValues
 
-/// The element positions of lists read in one transaction, so that the n-th element is found by its position instead of
-/// counting.
+/// The element positions of lists, so that the n-th element is found by its position instead of counting. A transaction has one, and the
+/// engine keeps one from a write to the next (`SQLiteEngine.takeLists`).
 struct PositionCache {
   private struct Owner: Hashable {
     let column: ColumnID
@@ -51,6 +51,8 @@ struct PositionCache {
 
   /// The number of positions of all lists.
   var count: Int { total }
+  /// The number of lists with positions, or only counted.
+  var listCount: Int { lists.count + counts.count }
 
   mutating func forgetAll() {
     lists = [:]

@@ -9,9 +9,9 @@ final class SQLiteReadTransaction: Snapshot, ReadTransaction, @unchecked Sendabl
   /// The file's stamp, if it is read as immutable.
   private let stamp: FileStamp?
 
-  init(_ engine: SQLiteEngine, _ readConnection: ReadConnection) {
+  init(_ engine: SQLiteEngine, _ readConnection: ReadConnection, sharesLists: Bool) {
     stamp = readConnection.connection.stamp
-    super.init(engine, readConnection, isWriting: false)
+    super.init(engine, readConnection, isWriting: false, sharesLists: sharesLists)
   }
 
   deinit { end() }

@@ -1,5 +1,6 @@
 import StorageInterface
 import StoreValues
+import Synchronization
 
 extension Snapshot {
   final func elementCount(_ id: ColumnID, _ owner: ObjectKey) throws(StorageError) -> Int {
@@ -7,9 +8,15 @@ extension Snapshot {
     defer { leave() }
     let column = try layout.collection(id)
     if let count = knownCount(id, owner) ?? positions.count(id, owner) { return count }
+    guard column.kind == .list else { return try memberCount(column, owner) }
+    if sharesLists, let count = engine.knownCount(id, owner, version) {
+      positions.keep(count: count, id, owner)
+      return count
+    }
     // Counted by SQLite, which reads the list's pages; no positions are kept.
     let count = try memberCount(column, owner)
-    if column.kind == .list { positions.keep(count: count, id, owner) }
+    positions.keep(count: count, id, owner)
+    if sharesLists { engine.share(count: count, id, owner, version) }
     return count
   }
 
@@ -55,9 +62,13 @@ extension Snapshot {
     }
   }
 
-  /// The positions of a list's elements, in order. O(1) after the first call.
+  /// The positions of a list's elements, in order. O(1) after the first call, also of a transaction before if nobody else has written.
   final func loadPositions(_ list: ColumnLayout, _ owner: ObjectKey) throws(StorageError) -> [Int64] {
     if let positions = positions[list.id, owner] { return positions }
+    if sharesLists, let known = engine.knownPositions(list.id, owner, version) {
+      positions.keep(known, list.id, owner)
+      return known
+    }
     try requireObject(try layout.table(list.id.table), owner)
     let key = StatementKey(.positions, list.id.table.rawValue, list.id.property.rawValue)
     let statement = try connection.take(key) { "SELECT position FROM \(list.name) WHERE owner = ? ORDER BY position" }
@@ -71,7 +82,9 @@ extension Snapshot {
       if let last = found.last, position <= last { throw .outOfOrder(list.label) }
       found.append(position)
     }
+    engine.positionsRead.add(found.count, ordering: .relaxed)
     positions.keep(found, list.id, owner)
+    if sharesLists { engine.share(found, list.id, owner, version) }
     return found
   }
 }

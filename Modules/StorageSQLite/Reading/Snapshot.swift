@@ -17,6 +17,8 @@ class Snapshot: StorageReading {
   /// How often the connection was claimed.
   @exclusivity(unchecked) private final var useCount: UInt32 = 0
   private final let isWriting: Bool
+  /// A read of exactly what this process's last commit left, which shares what is known of lists.
+  final let sharesLists: Bool
   let version: Version
   /// Replaced in a write that changes the catalog.
   @exclusivity(unchecked) final var layout: SchemaLayout
@@ -30,8 +32,9 @@ class Snapshot: StorageReading {
   /// The number of running calls; a call inside a lent closure is counted separately.
   @exclusivity(unchecked) private final var depth = 0
 
-  init(_ engine: SQLiteEngine, _ readConnection: ReadConnection, isWriting: Bool) {
+  init(_ engine: SQLiteEngine, _ readConnection: ReadConnection, isWriting: Bool, sharesLists: Bool = false) {
     self.engine = engine
+    self.sharesLists = sharesLists
     self.readConnection = readConnection
     self.isWriting = isWriting
     version = readConnection.version

@@ -28,11 +28,15 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
   /// Words that were set and are not in the tables yet, by column.
   @exclusivity(unchecked) var pending: [PendingWords] = []
 
-  init(_ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold) {
+  /// - Parameter lists: what is known of lists in the state.
+  init(
+    _ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold, _ lists: PositionCache
+  ) {
     self.hold = hold
     tails = engine.knownTails(state.version)
     layoutAtBeginning = state.layout
     super.init(engine, ReadConnection(connection, state, nil), isWriting: true)
+    positions = lists
   }
 
   deinit { end() }
@@ -127,6 +131,9 @@ extension SQLiteWriteTransaction {
       throw spoil(StorageError(widening: error))
     }
     engine.keep(tails, next)
+    engine.keep(positions, next)
+    // The next write can edit it without a copy.
+    positions.forgetAll()
     try engine.committed(state, isNewLayout: layout !== layoutAtBeginning, durability)
     return state.version
   }
