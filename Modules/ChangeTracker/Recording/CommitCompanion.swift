@@ -19,7 +19,7 @@ package protocol CommitCompanion: Sendable {
   func catchUp(_ write: RecordedTransaction) throws(StorageError)
 }
 
-/// Information for a companion that a commit record lacks. A value: a savepoint is a copy.
+/// Information for a companion that a commit record lacks. Savepoints: as for `PendingChanges`.
 package struct CommitNotes: Sendable {
   /// A property of an object.
   package struct Place: Hashable, Sendable {
@@ -57,6 +57,17 @@ package struct CommitNotes: Sendable {
   mutating func clear(_ column: ColumnID, _ key: ObjectKey) { cleared.insert(Place(column, key)) }
 
   mutating func delete(_ place: ObjectPlace, primaryKey: Value) { deleted[place] = primaryKey }
+
+  /// Adds what happened later.
+  mutating func add(_ later: CommitNotes) {
+    for place in later.written {
+      written.insert(place)
+      increments[place] = nil
+    }
+    for (place, sum) in later.increments where !written.contains(place) { increments[place, default: 0] &+= sum }
+    cleared.formUnion(later.cleared)
+    deleted.merge(later.deleted) { $1 }
+  }
 }
 
 extension StorageError.Code {

@@ -24,6 +24,15 @@ struct Modifications {
     if entries.count > joinedCount * 2 + Modifications.joinedMin { join() }
   }
 
+  /// Adds what was set later, of objects with smaller keys.
+  mutating func add(_ later: Modifications, below limit: Int64) {
+    for entry in later.entries where Int64(entry >> 16) < limit {
+      entries.append(entry)
+      if entries.count > joinedCount * 2 + Modifications.joinedMin { join() }
+    }
+    for (key, properties) in later.far where key < limit { far[key, default: PropertySet()].formUnion(properties) }
+  }
+
   /// In key order, one per object.
   var objects: [ModifiedObject] {
     var joined = self

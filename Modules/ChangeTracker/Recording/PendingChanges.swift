@@ -1,8 +1,8 @@
 import StorageInterface
 import StoreValues
 
-/// The changes of an open write, kept so that recording one is O(1) and the net effect is computed at the end. A value: a
-/// savepoint is a copy.
+/// The changes of an open write, kept so that recording one is O(1) and the net effect is computed at the end. A savepoint begins with
+/// none, and adds what came to what was before when it is released (`add`).
 struct PendingChanges {
   fileprivate struct Table {
     /// Keys ascend, so an object is new in this write exactly if its key is not below the first inserted one.
@@ -85,6 +85,18 @@ struct PendingChanges {
     tables[i].table.edit(owner.rawValue, column.property, edit)
   }
 
+  /// Adds what happened later. O(later).
+  mutating func add(_ later: PendingChanges) {
+    settle()
+    var later = later
+    later.settle()
+    for (id, table) in later.tables {
+      let i = place(of: id)
+      tables[i].table.add(table)
+    }
+    if let more = later.touched { touched?.formUnion(more) }
+  }
+
   /// The net changes, in the order of a commit record.
   func tableChanges() -> [TableChange] {
     var settled = self
@@ -118,6 +130,17 @@ extension PendingChanges.Table {
       deleted = keys
     } else {
       deleted += keys
+    }
+  }
+
+  /// Adds what happened later, to objects that were there or not.
+  fileprivate mutating func add(_ later: Self) {
+    for run in later.inserted.runs { insert(run) }
+    withdrawn.formUnion(later.withdrawn)
+    modified.add(later.modified, below: firstInserted)
+    delete(later.deleted)
+    for (owner, properties) in later.lists where owner < firstInserted {
+      for (property, edits) in properties { lists[owner, default: [:]][property, default: []] += edits }
     }
   }
 

@@ -1,7 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// The net changes of an open write to sets and maps: a member added and removed cancels out. A value: a savepoint is a copy.
+/// The net changes of an open write to sets and maps: a member added and removed cancels out. Savepoints: as for `PendingChanges`.
 struct PendingMembers {
   private struct Place: Hashable {
     let column: ColumnID
@@ -10,10 +10,12 @@ struct PendingMembers {
 
   /// By collection, then by the member's order key.
   private var collections: [Place: [[UInt8]: MemberChange]] = [:]
+  private var maps: Set<ColumnID> = []
 
   mutating func add(
     _ kind: MemberChange.Kind, _ member: Value, isMap: Bool, _ column: ColumnID, _ owner: ObjectKey
   ) {
+    if isMap { maps.insert(column) }
     let key = member.orderKey
     var members = collections.removeValue(forKey: Place(column: column, owner: owner.rawValue)) ?? [:]
     if let before = members[key] {
@@ -22,6 +24,14 @@ struct PendingMembers {
       members[key] = MemberChange(member, kind)
     }
     if !members.isEmpty { collections[Place(column: column, owner: owner.rawValue)] = members }
+  }
+
+  /// Adds what happened later.
+  mutating func add(_ later: PendingMembers) {
+    for (place, members) in later.collections {
+      let isMap = later.maps.contains(place.column)
+      for change in members.values { add(change.kind, change.member, isMap: isMap, place.column, ObjectKey(place.owner)) }
+    }
   }
 
   /// Adds the changes of objects that existed before and after to the tables' changes.

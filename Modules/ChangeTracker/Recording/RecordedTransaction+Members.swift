@@ -51,7 +51,7 @@ extension RecordedTransaction {
 
   /// Empties a set or a map with one recorded removal per member. O(members).
   public func removeAllMembers(of column: ColumnID, _ owner: ObjectKey) throws(StorageError) {
-    notes?.clear(column, owner)
+    part.notes?.clear(column, owner)
     if transaction.catalog[column]?.schema.isMap == true {
       for entry in try transaction.entries(column, owner, 0..<Int.max) { try remove(key: entry.key, from: column, owner) }
     } else {
@@ -67,7 +67,7 @@ extension RecordedTransaction {
 
   private func lose(_ key: ObjectKey, from column: ColumnID) {
     guard let owned = ownership.columns[column] else { return }
-    letGo.insert(ObjectPlace(table: owned.target, key: key.rawValue))
+    part.letGo.insert(ObjectPlace(table: owned.target, key: key.rawValue))
   }
 }
 

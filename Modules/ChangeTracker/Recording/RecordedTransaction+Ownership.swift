@@ -37,7 +37,7 @@ extension RecordedTransaction {
   /// Deletes objects that the write's edits left without an owner. Part of the commit; an earlier call makes the deletes
   /// visible to the rest of the write.
   public func removeOrphans() throws(StorageError) {
-    while let candidate = letGo.popFirst() {
+    while let candidate = part.letGo.popFirst() {
       guard try transaction.contains(candidate.table, ObjectKey(candidate.key)),
         try !isOwned(candidate, apartFrom: [], ownership)
       else { continue }
@@ -70,11 +70,21 @@ extension RecordedTransaction {
     return isOwned
   }
 
+  /// Call before the values of a column that is no longer used are cleared, without this: what only it owns goes with the commit, or
+  /// with `removeOrphans`.
+  package func noteRelease(of column: ColumnID, _ key: ObjectKey) throws(StorageError) {
+    guard let owned = owning(column) else { return }
+    for target in try targets(of: owned, key.rawValue) { part.letGo.insert(ObjectPlace(table: owned.target, key: target)) }
+  }
+
+  /// Whether a delete rule may deny a delete.
+  package var mayDenyDeletes: Bool { hasRules && !ownership.denying.isEmpty }
+
   /// Notes the objects that an edit of an owning relationship is about to release.
   func willEdit(_ relationship: Relationship, _ owner: ObjectKey, _ edit: ElementEdit) throws(StorageError) {
     guard let range = edit.lostRange else { return }
     for key in try elements(relationship.column, owner, range) {
-      letGo.insert(ObjectPlace(table: relationship.target, key: key))
+      part.letGo.insert(ObjectPlace(table: relationship.target, key: key))
     }
   }
 

@@ -10,9 +10,9 @@ extension RecordedTransaction {
     if followsFromOld {
       let old = try transaction.word(column, key)
       if old == word { return false }
-      if values != nil { try noteValue(column, key) }
+      if part.values != nil { try noteValue(column, key) }
       try transaction.set(column, key, word: word)
-      if let old, let owned = owning(column) { letGo.insert(ObjectPlace(table: owned.target, key: old)) }
+      if let old, let owned = owning(column) { part.letGo.insert(ObjectPlace(table: owned.target, key: old)) }
       if derives, let type = transaction.catalog[column]?.schema.valueType {
         try noteSet(column, key, old: Value(word: old, as: type), new: Value(word: word, as: type))
       }
@@ -23,11 +23,11 @@ extension RecordedTransaction {
   }
 
   /// Whether anything may depend on a scalar's old value.
-  private var followsFromOld: Bool { values != nil || hasRules || derives }
+  private var followsFromOld: Bool { part.values != nil || hasRules || derives }
 
   private func noteChange(_ column: ColumnID, _ key: ObjectKey) -> Bool {
-    notes?.set(column, key)
-    changes.modify(column, key)
+    if !isAdding { part.notes?.set(column, key) }
+    part.changes.modify(column, key)
     return true
   }
 
@@ -41,10 +41,10 @@ extension RecordedTransaction {
       throw StorageError(
         .misuse, .statement, "\(delta) cannot be added to \(old).", remedy: "Add to integers alone, within the bounds of their type.")
     }
-    let before = notes
+    isAdding = true
+    defer { isAdding = false }
     guard try set(column, key, word: number &+ delta) else { return false }
-    notes = before
-    notes?.add(delta, to: column, key)
+    part.notes?.add(delta, to: column, key)
     return true
   }
 
@@ -53,14 +53,14 @@ extension RecordedTransaction {
   public func set(_ column: ColumnID, _ key: ObjectKey, bytes: UnsafeRawBufferPointer?) throws(StorageError) -> Bool {
     // Derived properties may depend on decimals.
     let type = derives && derivations.bySource[column] != nil ? transaction.catalog[column]?.schema.valueType : nil
-    if values != nil {
+    if part.values != nil {
       if try transaction.holds(column, key, bytes: bytes) { return false }
       try noteValue(column, key)
     }
     let old: Value = type == nil ? .null : try transaction.value(column, key)
     guard try transaction.set(column, key, bytes: bytes) else { return false }
     if let type { try noteSet(column, key, old: old, new: bytes.flatMap { Value(bytes: $0, type: type) } ?? .null) }
-    changes.modify(column, key)
+    part.changes.modify(column, key)
     return true
   }
 
@@ -71,15 +71,15 @@ extension RecordedTransaction {
     guard followsFromOld else { return try transaction.set(column, key, value) ? noteChange(column, key) : false }
     let old = try transaction.value(column, key)
     if old == value { return false }
-    if values != nil { try noteValue(column, key) }
+    if part.values != nil { try noteValue(column, key) }
     guard try transaction.set(column, key, value) else { return false }
     if derives { try noteSet(column, key, old: old, new: value) }
     if case .link(let old) = old, let owned = owning(column) {
-      letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
+      part.letGo.insert(ObjectPlace(table: owned.target, key: old.rawValue))
     }
     return noteChange(column, key)
   }
 
   /// Records a property as modified although its value is unchanged: for data outside the store that depend on the object.
-  public func touch(_ column: ColumnID, _ key: ObjectKey) { changes.modify(column, key) }
+  public func touch(_ column: ColumnID, _ key: ObjectKey) { part.changes.modify(column, key) }
 }

@@ -1,8 +1,7 @@
 import StorageInterface
 import StoreValues
 
-/// The original values of the scalars that an open write has set, and the objects it has created. A value: a savepoint is a
-/// copy.
+/// The original values of the scalars that an open write has set, and the objects it has created. Savepoints: as for `PendingChanges`.
 struct PendingValues {
   fileprivate struct Place: Hashable {
     let column: ColumnID
@@ -11,33 +10,46 @@ struct PendingValues {
 
   fileprivate var old: [Place: Value] = [:]
   fileprivate var created: Set<ObjectPlace> = []
+  /// Objects from before that were deleted.
+  fileprivate var deleted: Set<ObjectPlace> = []
   /// Whether the commit's record includes them; otherwise they are only for the companion, which asks for some of them.
   let areRecorded: Bool
 
   init(areRecorded: Bool) { self.areRecorded = areRecorded }
 
   mutating func insert(_ object: ObjectPlace) { created.insert(object) }
+
+  /// Adds what happened later. What was already there is the original.
+  mutating func add(_ later: PendingValues) {
+    for (place, value) in later.old where old[place] == nil {
+      if !created.contains(ObjectPlace(table: place.column.table, key: place.key)) { old[place] = value }
+    }
+    for object in later.deleted where created.remove(object) == nil { deleted.insert(object) }
+    created.formUnion(later.created)
+  }
 }
 
 extension RecordedTransaction {
   /// Call before a scalar is set: keeps its value from before the write.
   func noteValue(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) {
     let place = PendingValues.Place(column: column, key: key.rawValue)
-    guard values?.old[place] == nil, values?.created.contains(ObjectPlace(table: column.table, key: key.rawValue)) == false
+    guard part.values?.old[place] == nil, part.values?.created.contains(ObjectPlace(table: column.table, key: key.rawValue)) == false
     else { return }
     let value = try transaction.value(column, key)
-    values?.old[place] = value
+    part.values?.old[place] = value
   }
 
   /// Call before an object is deleted: keeps all its values.
   func noteValues(of table: TableID, _ key: ObjectKey) throws(StorageError) {
-    if values?.created.remove(ObjectPlace(table: table, key: key.rawValue)) != nil { return }
+    let object = ObjectPlace(table: table, key: key.rawValue)
+    if part.values?.created.remove(object) != nil { return }
+    part.values?.deleted.insert(object)
     for column in scalars(of: table) { try noteValue(column, key) }
   }
 
   /// The original value of a scalar that this write has set; nil for others. For the write's companion.
   package func valueBefore(_ column: ColumnID, _ key: ObjectKey) -> Value? {
-    values?.old[PendingValues.Place(column: column, key: key.rawValue)]
+    part.values?.old[PendingValues.Place(column: column, key: key.rawValue)]
   }
 
   private func scalars(of table: TableID) -> [ColumnID] {
@@ -47,7 +59,7 @@ extension RecordedTransaction {
 
   /// The changed values for the record, of changed, deleted and new objects.
   func changedValues() throws(StorageError) -> [RecordedValueChange] {
-    guard let values, values.areRecorded else { return [] }
+    guard let values = part.values, values.areRecorded else { return [] }
     var changes: [RecordedValueChange] = []
     for (place, old) in values.old {
       let key = ObjectKey(place.key)

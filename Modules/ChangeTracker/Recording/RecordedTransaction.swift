@@ -14,17 +14,15 @@ public final class RecordedTransaction {
   private let origin: UInt64
   /// Whether declared delete rules apply. Embedded objects are always deleted with their owner.
   private let followsRules: Bool
-  var changes = PendingChanges()
-  private var members = PendingMembers()
-  /// The original values of scalars, if they are recorded.
-  var values: PendingValues?
+  /// What has been recorded, since the last savepoint if one is open.
+  var part = RecordedPart()
   /// Completes the write; nil if the file has none.
   private let companion: (any CommitCompanion)?
-  /// For the companion; nil without one.
-  var notes: CommitNotes?
   private var isCompleted = false
-  private var savepoints:
-    [(changes: PendingChanges, members: PendingMembers, letGo: Set<ObjectPlace>, values: PendingValues?, notes: CommitNotes?)] = []
+  /// An increment is being set, which is noted as such.
+  var isAdding = false
+  /// What was recorded before each open savepoint: so a savepoint costs what happens in it, and not what happened before.
+  private var savepoints: [RecordedPart] = []
   private var changedCatalog = false
   /// Relationships by target table; computed on demand, dropped with the catalog.
   var incoming: [TableID: [IncomingRelationship]]?
@@ -37,8 +35,6 @@ public final class RecordedTransaction {
   /// The last table inserted into, if inserting needs nothing besides storage: no mixed values, no derived properties, no
   /// recorded values. Checked for every object of a bulk load.
   private var plainTable: TableID?
-  /// Objects that lost an owner in this write; the commit deletes those left without any.
-  var letGo: Set<ObjectPlace> = []
   /// The table looked up last: mostly many objects of one type are deleted in a row.
   var lastIncoming: (table: TableID, relationships: [IncomingRelationship])?
   private var lastMixed: (table: TableID, slots: [Int])?
@@ -63,14 +59,14 @@ public final class RecordedTransaction {
   ) {
     self.transaction = transaction
     self.companion = companion
-    notes = companion == nil ? nil : CommitNotes()
+    part.notes = companion == nil ? nil : CommitNotes()
     self.followsRules = followsRules
     self.origin = origin
-    values = recordsValues || companion != nil ? PendingValues(areRecorded: recordsValues) : nil
+    part.values = recordsValues || companion != nil ? PendingValues(areRecorded: recordsValues) : nil
   }
 
   /// Whether there are no changes so far.
-  public var isEmpty: Bool { changes.isEmpty && !changedCatalog }
+  public var isEmpty: Bool { part.changes.isEmpty && !changedCatalog && savepoints.allSatisfy(\.changes.isEmpty) }
 
   /// The delete rules of the catalog.
   var ownership: Ownership {
@@ -111,8 +107,11 @@ public final class RecordedTransaction {
 
   /// The net changes so far, without version, author and time. O(changes · log changes).
   public var record: CommitRecord {
-    var tables = changes.tableChanges()
-    members.merge(into: &tables)
+    var whole = savepoints.first ?? part
+    for later in savepoints.dropFirst() { whole.add(later) }
+    if !savepoints.isEmpty { whole.add(part) }
+    var tables = whole.changes.tableChanges()
+    whole.members.merge(into: &tables)
     return CommitRecord(origin: origin, changedCatalog: changedCatalog, tables: tables)
   }
 }
@@ -122,22 +121,22 @@ public final class RecordedTransaction {
 extension RecordedTransaction {
   /// Runs `body` and returns the objects it deleted or set properties of, without derived ones, which are computed later.
   package func touching(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Set<ObjectPlace> {
-    changes.touched = []
-    defer { changes.touched = nil }
+    part.changes.touched = []
+    defer { part.changes.touched = nil }
     try body()
-    return changes.touched ?? []
+    return part.changes.touched ?? []
   }
 
   /// Adds an object. See `WriteTransaction.insert`.
   public func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
     if plainTable != row.table {
       if !mixedSlots(of: row.table).isEmpty { try clean(row) }
-      if mixedSlots(of: row.table).isEmpty, !derives, values?.areRecorded != true { plainTable = row.table }
+      if mixedSlots(of: row.table).isEmpty, !derives, part.values?.areRecorded != true { plainTable = row.table }
     }
     let key = try transaction.insert(row)
-    changes.insert(row.table, key)
+    part.changes.insert(row.table, key)
     if plainTable == row.table { return key }
-    values?.insert(ObjectPlace(table: row.table, key: key.rawValue))
+    part.values?.insert(ObjectPlace(table: row.table, key: key.rawValue))
     try noteInsertion(row.table, key)
     return key
   }
@@ -164,8 +163,8 @@ extension RecordedTransaction {
 
   /// As `deletePlainly`, but ignores delete rules: for emptying a store.
   public func deleteAlone(_ table: TableID, all keys: [Int64]) throws(StorageError) -> Bool {
-    guard values == nil, notes == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
-    changes.delete(table, try transaction.delete(table, all: keys))
+    guard part.values == nil, part.notes == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
+    part.changes.delete(table, try transaction.delete(table, all: keys))
     return true
   }
 
@@ -173,13 +172,13 @@ extension RecordedTransaction {
   public func deleteAlone(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
     try noteDeletion(table, key)
     for relationship in relationships(to: table) { try nullify(relationship, target: key, of: table) }
-    if values?.areRecorded == true { try noteValues(of: table, key) }
-    if notes != nil, let primaryKey = transaction.catalog[table]?.primaryKey {
+    if part.values?.areRecorded == true { try noteValues(of: table, key) }
+    if part.notes != nil, let primaryKey = transaction.catalog[table]?.primaryKey {
       let value = try transaction.value(ColumnID(table, primaryKey.id), key)
-      notes?.delete(ObjectPlace(table: table, key: key.rawValue), primaryKey: value)
+      part.notes?.delete(ObjectPlace(table: table, key: key.rawValue), primaryKey: value)
     }
     try transaction.delete(table, key)
-    changes.delete(table, key)
+    part.changes.delete(table, key)
   }
 
   /// Edits a list. Edits that change nothing (an empty insertion, clearing an empty list, moving an element to its own place)
@@ -199,15 +198,15 @@ extension RecordedTransaction {
     let lost = try derivedLosses(of: column, owner, edit)
     try transaction.edit(column, owner, edit)
     try noteEdit(column, owner, lost: lost, gained: edit.linkedKeys)
-    if !isIdle { changes.edit(column, owner, ListChange.Edit(edit)) }
+    if !isIdle { part.changes.edit(column, owner, ListChange.Edit(edit)) }
   }
 
   /// Records a change of a member of a set or a key of a map.
   func recordMember(
     _ kind: MemberChange.Kind, _ member: Value, isMap: Bool, _ column: ColumnID, _ owner: ObjectKey
   ) {
-    changes.modify(column, owner)
-    members.add(kind, member, isMap: isMap, column, owner)
+    part.changes.modify(column, owner)
+    part.members.add(kind, member, isMap: isMap, column, owner)
   }
 
   /// Changes the catalog. See `WriteTransaction.setCatalog`.
@@ -243,20 +242,23 @@ extension RecordedTransaction {
     // Otherwise undoing the savepoint would also undo the computations for earlier edits.
     try settleDerived()
     try transaction.beginSavepoint()
-    savepoints.append((changes, members, letGo, values, notes))
+    savepoints.append(part)
+    part = part.empty
   }
 
   /// Ends the innermost savepoint, and keeps the changes made since.
   public func releaseSavepoint() throws(StorageError) {
     try transaction.releaseSavepoint()
-    if !savepoints.isEmpty { savepoints.removeLast() }
+    guard var before = savepoints.popLast() else { return }
+    before.add(part)
+    part = before
   }
 
   /// Undoes data and record alike: nobody is notified of the undone changes.
   public func rollbackToSavepoint() throws(StorageError) {
     try transaction.rollbackToSavepoint()
     elementPlaces = ElementPlacesCache()
-    if let before = savepoints.popLast() { (changes, members, letGo, values, notes) = before }
+    if let before = savepoints.popLast() { part = before }
     // Nothing was pending when the savepoint began.
     underived = [:]
   }
@@ -288,7 +290,7 @@ extension RecordedTransaction {
       if companion == nil, followsRules, transaction.catalog.hasSideEntries { throw .unaccompanied }
       try removeOrphans()
       try settleDerived()
-      guard let companion, let notes else { return }
+      guard let companion, let notes = part.notes else { return }
       try companion.complete(self, record, notes)
       try removeOrphans()
       try settleDerived()
