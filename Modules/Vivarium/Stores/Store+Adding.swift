@@ -17,8 +17,8 @@ extension Store {
   /// the live object. An object of this store is left as it is.
   ///
   /// Throws `.notInWrite`, `.primaryKeyExists`, `.uniqueViolation`, `.missingValue`, `.wrongStore`, `.objectDeleted`,
-  /// `.unknownType`; `.embeddedAlone` for an object of an embedded type, which is added with its owner. On an error, nothing that
-  /// this call added remains.
+  /// `.unknownType`; `.embeddedAlone` for an object of an embedded type, which is added with its owner. On an error the store is as
+  /// before the call, also what an update policy has changed in stored objects.
   public func add<T: Model>(_ object: T, update: UpdatePolicy = .error) throws(StoreError) {
     try addAny(object, update, isAlone: true)
   }
@@ -28,14 +28,19 @@ extension Store {
     let context = context(T.self)
     if isAlone, context.isEmbedded { throw .embeddedAlone(T._$name) }
     if object._$raw != nil { return try checkOwn(object) }
+    // New objects can be deleted again; what was changed in stored ones needs a savepoint.
+    if update == .error { return try addWhole(object, context, update, write) }
+    try undoneOnFailure(write) { () throws(StoreError) in try addWhole(object, context, update, write) }
+  }
+
+  private func addWhole<T: Model>(
+    _ object: T, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction
+  ) throws(StoreError) {
     let added = try insert(object, context, update, write)
-    if added.pending.isEmpty {
-      writer.edits.added?.append(added)
-      added.settle()
-      if added.values == nil, observing.hasProperties { notifyOfAdded([added]) }
-      return
-    }
-    try addLinked(added, update, write)
+    if !added.pending.isEmpty { return try addLinked(added, update, write) }
+    writer.edits.added?.append(added)
+    added.settle()
+    if !added.isNew, observing.hasProperties { notifyOfAdded([added]) }
   }
 
   /// Adds the objects one by one. The first that cannot be added throws; those before it remain added.
@@ -83,8 +88,10 @@ struct AddedObject {
   let context: ModelContext
   let key: Int64
   fileprivate let pending: [Adoption.Pending]
-  /// Its values as an unmanaged object, to restore if the rest fails; nil if it updated an existing object.
+  /// Its values as an unmanaged object, to restore if the rest fails.
   fileprivate let values: AnyObject?
+  /// Whether it did not update an existing object.
+  fileprivate let isNew: Bool
   /// Its observers from before it was added.
   fileprivate let observers: UnmanagedObservers?
 
@@ -109,10 +116,12 @@ extension Store {
     let pending = adoption.pending
     // The row is kept for the next object, and objects retain their store: together they would form a retain cycle.
     adoption.pending = []
-    return AddedObject(object: object, context: context, key: key, pending: pending, values: isNew ? values : nil, observers: observers)
+    return AddedObject(
+      object: object, context: context, key: key, pending: pending, values: values, isNew: isNew, observers: observers)
   }
 
-  /// Inserts a filled row, or writes it to the given object, or to the one with the same primary key.
+  /// Inserts a filled row, or writes it to the given object, or to the one with the same primary key. If it throws, some of the values may
+  /// be written: the caller undoes them.
   func insert(
     _ adoption: Adoption, _ context: ModelContext, _ update: UpdatePolicy, _ write: RecordedTransaction, over part: ObjectKey? = nil
   ) throws(StoreError) -> (key: Int64, isNew: Bool) {
@@ -154,16 +163,7 @@ extension Store {
       for ordinal in changed { context.didChangeValue(key.rawValue, ordinal) }
     }
     do throws(StorageError) {
-      // A rejected value must not leave the others behind. Without unique indexes none is rejected.
-      let isGuarded = context.hasUniqueIndexes(in: write.transaction.catalog)
-      if isGuarded { try write.beginSavepoint() }
-      do throws(StorageError) {
-        while !ordinals.isEmpty { ordinals = try setAll(ordinals, key, adoption, context, write, &changed) }
-      } catch {
-        if isGuarded { try write.rollbackToSavepoint() }
-        throw error
-      }
-      if isGuarded { try write.releaseSavepoint() }
+      while !ordinals.isEmpty { ordinals = try setAll(ordinals, key, adoption, context, write, &changed) }
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: context.schema.name, key: key.rawValue)
     }
@@ -188,13 +188,6 @@ extension Store {
     }
     if let violation, refused.count == ordinals.count { throw violation }
     return refused
-  }
-}
-
-extension ModelContext {
-  /// Whether an index other than the primary key's can reject a value.
-  fileprivate func hasUniqueIndexes(in catalog: Catalog) -> Bool {
-    catalog[table]?.indexes.contains { $0.isUnique && $0.id != primaryIndex } ?? false
   }
 }
 
@@ -261,7 +254,7 @@ extension Store {
   /// Notifies observers of properties of what the addition changed in existing objects: inverses that now include the added ones,
   /// or their own values. In other objects only derived properties are compared.
   private func notifyOfAdded(_ added: [AddedObject]) {
-    let updated = added.filter { $0.values == nil }
+    let updated = added.filter { !$0.isNew }
     if !updated.isEmpty {
       // An object's embedded objects are deleted when replaced. Checked only if the store uses an embedded type.
       let mayDelete = allContexts.contains(where: \.isEmbedded)
@@ -286,7 +279,7 @@ extension Store {
   ) throws(StoreError) -> [ObjectKey?] {
     let property = added.context.properties[pending.ordinal]
     let catalog = write.transaction.catalog
-    guard added.values == nil, let target = property.schema.target, catalog[target]?.isEmbedded == true else { return [] }
+    guard !added.isNew, let target = property.schema.target, catalog[target]?.isEmbedded == true else { return [] }
     let (column, key) = (property.column, ObjectKey(added.key))
     return try storing { () throws(StorageError) in
       switch pending.shape {
@@ -316,17 +309,17 @@ extension Store {
       switch pending.shape {
       case .link: return try write.set(column, key, word: values.first?.word)
       case .set:
-        if added.values == nil { try write.replaceSet(column, key, values) } else {
+        if !added.isNew { try write.replaceSet(column, key, values) } else {
           for value in values { try write.insert(member: value, into: column, key) }
         }
       case .map(let keys):
         let entries = zip(keys, values).map { ValueMap.Entry($0, $1) }
-        if added.values == nil { try write.replaceMap(column, key, entries) } else {
+        if !added.isNew { try write.replaceMap(column, key, entries) } else {
           for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }
         }
       case .list:
-        let count = added.values == nil ? try write.transaction.elementCount(column, key) : 0
-        if update == .modified, added.values == nil { return try replaceDiffering(column, key, count, values, write) }
+        let count = added.isNew ? 0 : try write.transaction.elementCount(column, key)
+        if update == .modified, !added.isNew { return try replaceDiffering(column, key, count, values, write) }
         if count > 0 { try write.edit(column, key, .clear) }
         try write.edit(column, key, .insert(at: 0, values))
       }
@@ -334,7 +327,7 @@ extension Store {
     }
     guard isChanged else { return }
     didChange(added.context)
-    if added.values == nil { added.context.didChangeValue(added.key, pending.ordinal) }
+    if !added.isNew { added.context.didChangeValue(added.key, pending.ordinal) }
   }
 
   /// Replaces the elements between the common prefix and suffix. Returns whether there were any.
@@ -352,16 +345,22 @@ extension Store {
     return true
   }
 
-  /// Undoes the additions of a call that failed: the objects are unmanaged again.
+  /// Undoes the additions of a call that failed: the objects are unmanaged again. What they have changed in stored objects is undone by a
+  /// savepoint.
   func takeBack(_ done: [AddedObject], _ write: RecordedTransaction) {
     if done.isEmpty { return }
-    for added in done.reversed() where added.values != nil {
-      try? write.delete(added.context.table, ObjectKey(added.key))  // if it fails, the commit will too
+    for added in done.reversed() {
+      if added.isNew { takeBack(added, write) }
       let object = added.object
       object._$raw = nil
       object._$key = 0
       object._$owner = added.values
     }
     didChangeEverything()
+  }
+
+  private func takeBack(_ added: AddedObject, _ write: RecordedTransaction) {
+    // Delete rules are for objects that were there: they would delete, or keep, what this one was only about to link.
+    do throws(StorageError) { try write.deleteAlone(added.context.table, ObjectKey(added.key)) } catch { refuse(StoreError(error)) }
   }
 }

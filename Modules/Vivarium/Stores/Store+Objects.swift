@@ -123,6 +123,14 @@ extension Store {
     } catch {
       throw StoreError(error, in: write.transaction.catalog, type: context.schema.name)
     }
+    // One that a rule denies undoes those before it.
+    if write.mayDenyDeletes, keys.count > 1 {
+      return try undoneOnFailure(write) { () throws(StoreError) in try deleteEach(keys, in: context, write) }
+    }
+    try deleteEach(keys, in: context, write)
+  }
+
+  private func deleteEach(_ keys: [Int64], in context: ModelContext, _ write: RecordedTransaction) throws(StoreError) {
     for key in keys {
       do throws(StoreError) {
         _ = try delete(context.table, key, type: context.schema.name, write, isAsked: false)

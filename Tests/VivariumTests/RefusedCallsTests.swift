@@ -1,0 +1,90 @@
+import Testing
+import Vivarium
+import VivariumTestSupport
+
+@Model final class Crew {
+  @PrimaryKey var id = 0
+  var name = ""
+  @Relationship(deleteRule: .cascade) var pets: LiveList<CrewPet>
+  @Relationship(deleteRule: .deny) var debts: LiveList<CrewDebt>
+  var card: CrewCard?
+}
+
+@Model final class CrewPet { @Unique var tag = "" }
+@Model final class CrewDebt { var sum = 0 }
+@Model final class CrewCard { @PrimaryKey var number = 0 }
+
+/// A call that throws has no effect, and the write goes on.
+@Suite struct RefusedCallsTests {
+  private let store: Store
+
+  init() throws {
+    var configuration = StoreConfiguration.reference(
+      nil, models: [Crew.self, CrewPet.self, CrewDebt.self, CrewCard.self])
+    configuration.manualDelivery = true
+    store = try Store(configuration)
+    try store.write { try store.add(CrewCard(number: 1)) }
+  }
+
+  @Test func anAdditionThatFailsTakesNothingAwayThatItWasToOwn() throws {
+    let rex = CrewPet(tag: "rex")
+    try store.write { try store.add(rex) }
+    let crew = Crew(id: 1, card: CrewCard(number: 1))
+    crew.pets = [rex]
+    try store.write {
+      let error = #expect(throws: StoreError.self) { try store.add(crew) }
+      #expect(error?.code == .primaryKeyExists)
+    }
+    #expect(!crew.isManaged && store.objects(Crew.self).isEmpty)
+    #expect(!rex.isInvalidated && store.objects(CrewPet.self).map(\.tag) == ["rex"])
+  }
+
+  @Test func anAdditionThatFailsLeavesNothingThatItsRulesWouldKeep() throws {
+    let debt = CrewDebt(sum: 5)
+    try store.write { try store.add(debt) }
+    let crew = Crew(id: 1, card: CrewCard(number: 1))
+    crew.debts = [debt]
+    try store.write { #expect(throws: StoreError.self) { try store.add(crew) } }
+    #expect(!crew.isManaged && store.objects(Crew.self).isEmpty && store.objects(CrewDebt.self).count == 1)
+  }
+
+  @Test(arguments: [UpdatePolicy.modified, .all]) func anUpdateThatFailsLeavesTheStoredObjectAsItWas(policy: UpdatePolicy) throws {
+    let old = Crew(id: 1, name: "Old", card: CrewCard(number: 2))
+    old.pets = [CrewPet(tag: "rex")]
+    try store.write {
+      try store.add(old)
+      try store.add(CrewPet(tag: "taken"))
+    }
+    let new = Crew(id: 1, name: "New", card: CrewCard(number: 3))
+    new.debts = [CrewDebt(sum: 1)]
+    new.pets = [CrewPet(tag: "fido"), CrewPet(tag: "taken")]
+    try store.write {
+      try store.add(CrewDebt(sum: 9))
+      let error = #expect(throws: StoreError.self) { try store.add(new, update: policy) }
+      #expect(error?.code == .uniqueViolation)
+      #expect(old.name == "Old" && old.pets.map(\.tag) == ["rex"])
+    }
+    #expect(old.name == "Old" && old.card?.number == 2 && old.debts.isEmpty && old.pets.map(\.tag) == ["rex"])
+    #expect(store.objects(CrewPet.self).count == 2 && store.objects(CrewDebt.self).map(\.sum) == [9])
+    #expect(store.objects(CrewCard.self).count == 2)
+    // It is what it was, and can be added in a form that is allowed.
+    #expect(!new.isManaged && new.name == "New" && new.pets.map(\.tag) == ["fido", "taken"])
+    new.pets = [CrewPet(tag: "fido")]
+    try store.write { try store.add(new, update: policy) }
+    #expect(new.isManaged && old.name == "New" && old.pets.map(\.tag) == ["fido"])
+  }
+
+  @Test func deletingSeveralOfWhichOneIsDeniedDeletesNone() throws {
+    let (free, bound) = (Crew(id: 1), Crew(id: 2))
+    bound.debts = [CrewDebt(sum: 1)]
+    try store.write { try store.add([free, bound]) }
+    try store.write {
+      #expect(throws: StoreError.self) { try store.delete([free, bound]) }
+      #expect(throws: StoreError.self) { try store.delete(store.objects(Crew.self)) }
+    }
+    #expect(store.objects(Crew.self).map(\.id) == [1, 2] && !free.isInvalidated)
+    try store.write { bound.debts.removeAll() }
+    try store.write { try store.delete([free, bound]) }
+    #expect(store.objects(Crew.self).isEmpty)
+  }
+}
