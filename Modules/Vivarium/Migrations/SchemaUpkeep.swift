@@ -238,6 +238,7 @@ extension SchemaUpkeep {
   func empty(_ column: ColumnID, _ write: RecordedTransaction) throws(StorageError) {
     guard let entry = write.transaction.catalog[column] else { return }
     for key in try KeySnapshot(of: column.table, in: write.transaction).array {
+      try write.noteRelease(of: column, ObjectKey(key))
       if entry.schema.isScalar {
         try write.transaction.set(column, ObjectKey(key), entry.absentValue)
       } else {
