@@ -33,11 +33,15 @@ extension ResultNotifier {
       let skipped = (skipsEverybody ? watches.values.flatMap { $0.values.joined() } : skippedWatches).map { watch in
         (watch: watch, values: (try? watch.values(setBy: [record], in: write)) ?? [:])
       }
-      let version: Version
+      var version = from.version.next
+      // Then it is visible, and the disk may lack it.
+      var unsynced: StorageError?
       do throws(StorageError) {
         version = try commit()
+      } catch where error.code == .unsynced {
+        unsynced = error
       } catch {
-        for (result, _) in steps { rebuild(result, in: from, by: []) }
+        for result in steps.map(\.0) + torn { rebuild(result, in: from, by: []) }
         throw error
       }
       let skipping = skipsEverybody ? results.values.flatMap(\.observations) : observations
@@ -57,6 +61,7 @@ extension ResultNotifier {
       } catch {
         fail(error)
       }
+      if let unsynced { throw unsynced }
       return version
     }
   }

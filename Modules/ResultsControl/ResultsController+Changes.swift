@@ -15,7 +15,7 @@ extension ResultsController {
   func take(_ step: ResultsStep<T>) {
     switch step {
     case .initial: break  // the rows were read by the fetch itself
-    case .moved(let now): if !isCommitting { whenReady { [self] in move(to: now) } }
+    case .moved(let now): whenReady { [self] in move(to: now) }
     case .error(let error):
       halt()
       delegate?.resultsFailed(error, controller: self)
@@ -30,11 +30,15 @@ extension ResultsController {
     }
   }
 
+  /// That of the rows shown, which may be none.
+  private var limitNow: Int? { shown.map(\.rows.limit) ?? initialLimit }
+
   /// Shows the rows that result from a write of which this controller is not notified, without reporting them. O(rows).
   private func move(to objects: FixedResults<T>) {
     mapped = [:]
-    let state = arranged(objects, limit: shown?.rows.limit ?? initialLimit)
+    let state = arranged(objects, limit: limitNow)
     (shown, latest) = (state, state)
+    hasMoved = true
   }
 
   /// Replaces the filter. Rows that appear or disappear are reported like any change. O(rows of the request). Not inside an open
@@ -107,16 +111,14 @@ extension ResultsController {
     let result: R
     do {
       result = try body(store)
-      isCommitting = true
-      defer { isCommitting = false }
+      hasMoved = false
       if store.isInWriteTransaction { try store.commitWrite(withoutNotifying: others + [token]) }
     } catch {
       store.cancelWrite()
       throw error
     }
-    let state = arranged(request.execute().fixed, limit: shown?.rows.limit ?? initialLimit)
-    mapped = [:]
-    (shown, latest) = (state, state)
+    // The commit does it, if this controller is not behind.
+    if !hasMoved { move(to: request.execute().fixed) }
     return result
   }
 

@@ -46,8 +46,8 @@ public final class ResultsController<T: Model, U> {
   var preparation = 0
   /// Whether changes are reported at once, without waiting for rows to be mapped elsewhere.
   var isHurried = false
-  /// Whether the controller commits a write of its own, whose rows it shows itself.
-  var isCommitting = false
+  /// Whether it shows the rows that result from the write that it is committing.
+  var hasMoved = false
   /// Whether a batch is being reported, and whether more changes arrived meanwhile.
   var isTelling = false
   var isBehind = false

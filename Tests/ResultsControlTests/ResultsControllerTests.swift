@@ -348,6 +348,9 @@ import Vivarium
     #expect(controller.text == ["0: 2 3", "1: 4 5 6", "2: 7 8"])
     controller.showMore(nil)
     #expect(controller.numberOfObjects == 8)
+    // Nor does a write that is not told bring the limit back.
+    try controller.writeWithoutTelling { store in try task(store, 2).name = "two" }
+    #expect(controller.text == ["0: two 3", "1: 4 5 6", "2: 7 8 9"])
   }
 
   @Test func ordinaryWritesOfAnybodyCount() throws {

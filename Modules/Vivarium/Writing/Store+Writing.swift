@@ -102,7 +102,8 @@ extension Store {
   /// - Parameter silently: notifies no token of results, numbers, objects and collections of this process; observers of stores, of
   ///   single properties, and other processes are notified as usual.
   ///
-  /// Throws `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`.
+  /// Throws `.notInWrite`, `.wrongContext` (then the write stays open), `.outOfDiskSpace`, `.io`; `.unsynced` if the write is visible, and
+  /// the disk failed to confirm it.
   public func commitWrite(
     withoutNotifying tokens: [NotificationToken] = [], silently: Bool = false, author: String? = nil,
     durability: Durability? = nil
@@ -116,6 +117,7 @@ extension Store {
     }
     dropWindows()
     let hooks = writer.end()
+    let made = write.transaction.version.next
     let result = shared.writers.ending(origin) {
       defer { write.end() }
       return Result { () throws(StorageError) in
@@ -132,11 +134,12 @@ extension Store {
     case .success(nil): scheduleTurnIfBehind()
     case .success(let next?):
       committed = next.version
-      // A snapshot that is not available now is taken at the next refresh.
-      if let snapshot = next.snapshot { do throws(StoreError) { try follow(snapshot) } catch { misuse(error) } }
-      checkCommittedProperties()
-      if silently || !tokens.isEmpty { followMoves(of: tokens, orAll: silently) }
-      if observing.missedTurn { scheduleTurnIfBehind() }
+      take(next, skipping: tokens, orAll: silently)
+    case .failure(let error) where error.code == .unsynced:
+      // Everybody sees it, and only the disk may lack it.
+      take(Committed(version: made, snapshot: snapshot(of: made)), skipping: tokens, orAll: silently)
+      hooks.runAfterCommit(made)
+      throw StoreError(error)
     case .failure(let error):
       // As after `cancelWrite`: set values are restored.
       checkPropertyObservers()
@@ -148,10 +151,37 @@ extension Store {
     hooks.runAfterCommit(committed)
   }
 
-  /// A commit, and a snapshot of the version it made; not of a later one, which observers were not notified of.
+  /// Reads what was committed from now on.
+  private func take(_ committed: Committed, skipping tokens: [NotificationToken], orAll silently: Bool) {
+    let isSkipping = silently || !tokens.isEmpty
+    if let snapshot = committed.snapshot {
+      do throws(StoreError) { try follow(snapshot) } catch { misuse(error) }
+      checkCommittedProperties()
+      if isSkipping { followMoves(of: tokens, orAll: silently) }
+    } else if isSkipping {
+      // Observers move version by version, as in other stores: first to the one that they are not told of.
+      deliver(.commits)
+      checkCommittedProperties()
+    } else {
+      // One that is not available now is taken at the next refresh.
+      try? advance()
+      checkCommittedProperties()
+    }
+    if observing.missedTurn { scheduleTurnIfBehind() }
+  }
+
+  /// A commit, and a snapshot of the version it made; nil if somebody was quicker with another commit, which observers are to be told of.
   private struct Committed {
     let version: Version
     let snapshot: (any ReadTransaction)?
+  }
+
+  /// A snapshot of exactly this version. The writer's lock is not held any more.
+  private func snapshot(of version: Version) -> (any ReadTransaction)? {
+    guard let read = try? shared.engine.beginRead() else { return nil }
+    if read.version == version { return read }
+    read.end()
+    return nil
   }
 
   private func commit(
@@ -183,10 +213,10 @@ extension Store {
         ) { () throws(StorageError) in
           try write.commit(author: author, timeMilliseconds: time, durability)
         }
-        return Committed(version: version, snapshot: try? shared.engine.beginRead())
+        return Committed(version: version, snapshot: snapshot(of: version))
       }
     } catch {
-      for watch in passed { watch.takeBack(version) }
+      if error.code != .unsynced { for watch in passed { watch.takeBack(version) } }
       throw error
     }
   }
