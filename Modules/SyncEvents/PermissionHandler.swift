@@ -38,9 +38,15 @@ struct PermissionHandler: Sendable {
       if wish.userID != "*", !options.allowsUnknownUsers, try await self.user(wish.userID) == nil {
         throw .refused(Refusal(code: .invalidChange, text: "There is no user '\(wish.userID)'."))
       }
+      let mayRead: Bool? = wish.mayRead
+      let mayWrite: Bool? = wish.mayWrite
+      if mayRead == false, mayWrite == true { throw .refused(Refusal(code: .invalidChange, text: "Who writes also reads.")) }
       var grant = try await self.grant(of: wish.userID, at: path)
-      if let mayRead = wish.mayRead { grant.mayRead = mayRead }
-      if let mayWrite = wish.mayWrite { grant.mayWrite = mayWrite }
+      // Writing includes reading, which stays when only writing is taken away.
+      if grant.mayWrite { grant.mayRead = true }
+      if let mayRead { grant.mayRead = mayRead }
+      if let mayWrite { grant.mayWrite = mayWrite }
+      if mayRead == false { grant.mayWrite = false }
       if let mayManage = wish.mayManage { grant.mayManage = mayManage }
       try await self.put(grant)
       return "'\(wish.userID)' has \(grant.rights.short) at \(path)."

@@ -26,7 +26,7 @@ import Vivarium
   public var storeURL = ""
   /// The user whose rights change; "*" for every user.
   public var userID = ""
-  /// Whether the user may read the store; nil leaves that as it is.
+  /// Whether the user may read the store; nil leaves that as it is. Who may not read may not write either.
   public var mayRead: Bool?
   /// Whether the user may change the store; nil leaves that as it is.
   public var mayWrite: Bool?

@@ -97,6 +97,22 @@ private struct NamedAccess: SyncAccess {
     await office.running.end()
   }
 
+  @Test func whoMayNoLongerReadMayNoLongerWriteAndNobodyWritesUnread() async throws {
+    let office = try await Office()
+    try await office.directory.put(GrantRecord(user: "bob", path: "/ann/tasks", mayRead: true, mayWrite: true, mayManage: true))
+    let both = try await office.ask("ann", SyncPermissionChange(storeURL: "/~/tasks", userID: "bob", mayRead: false, mayWrite: true))
+    #expect(both.status == .error && both.text.contains("Who writes also reads."), "\(both.text)")
+    #expect(try await office.directory.grants().map(\.rights.short) == ["rwm"])
+    let unread = try await office.ask("ann", SyncPermissionChange(storeURL: "/~/tasks", userID: "bob", mayRead: false))
+    #expect(unread.text == "'bob' has m at /ann/tasks.")
+    let written = try await office.ask("ann", SyncPermissionChange(storeURL: "/~/tasks", userID: "bob", mayWrite: true))
+    #expect(written.text == "'bob' has rwm at /ann/tasks.")
+    // What writing included stays without it.
+    let read = try await office.ask("ann", SyncPermissionChange(storeURL: "/~/tasks", userID: "bob", mayWrite: false))
+    #expect(read.text == "'bob' has rm at /ann/tasks.")
+    await office.running.end()
+  }
+
   @Test(arguments: [
     ("bob", "/ann/tasks", "cleo", "may not say"), ("ann", "/~/tasks", "nobody", "no user"), ("ann", "tasks", "bob", "no path"),
     ("ann", "/~/__management", "bob", "Nobody gives"), ("ann", "/shared/shop", "bob", "may not say"), ("ann", "/~/tasks", "a/b", "no name"),
