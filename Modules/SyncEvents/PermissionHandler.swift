@@ -41,14 +41,15 @@ struct PermissionHandler: Sendable {
       let mayRead: Bool? = wish.mayRead
       let mayWrite: Bool? = wish.mayWrite
       if mayRead == false, mayWrite == true { throw .refused(Refusal(code: .invalidChange, text: "Who writes also reads.")) }
-      var grant = try await self.grant(of: wish.userID, at: path)
-      // Writing includes reading, which stays when only writing is taken away.
-      if grant.mayWrite { grant.mayRead = true }
-      if let mayRead { grant.mayRead = mayRead }
-      if let mayWrite { grant.mayWrite = mayWrite }
-      if mayRead == false { grant.mayWrite = false }
-      if let mayManage = wish.mayManage { grant.mayManage = mayManage }
-      try await self.put(grant)
+      let mayManage: Bool? = wish.mayManage
+      let grant = try await self.changeGrant(of: wish.userID, at: path) { grant in
+        // Writing includes reading, which stays when only writing is taken away.
+        if grant.mayWrite { grant.mayRead = true }
+        if let mayRead { grant.mayRead = mayRead }
+        if let mayWrite { grant.mayWrite = mayWrite }
+        if mayRead == false { grant.mayWrite = false }
+        if let mayManage { grant.mayManage = mayManage }
+      }
       return "'\(wish.userID)' has \(grant.rights.short) at \(path)."
     }
   }
@@ -81,11 +82,11 @@ struct PermissionHandler: Sendable {
         offer.expires.map({ $0 > clock() }) ?? true
       else { throw .refused(Refusal(code: .invalidChange, text: "There is no such offer, or it has ended.")) }
       try await self.check(giver, maySetRightsOn: offer.path)
-      var grant = try await self.grant(of: author, at: offer.path)
-      grant.mayRead = grant.mayRead || offer.mayRead
-      grant.mayWrite = grant.mayWrite || offer.mayWrite
-      grant.mayManage = grant.mayManage || offer.mayManage
-      try await self.put(grant)
+      let grant = try await self.changeGrant(of: author, at: offer.path) { grant in
+        grant.mayRead = grant.mayRead || offer.mayRead
+        grant.mayWrite = grant.mayWrite || offer.mayWrite
+        grant.mayManage = grant.mayManage || offer.mayManage
+      }
       path = offer.path
       return "'\(author)' has \(grant.rights.short) at \(offer.path)."
     }
@@ -123,8 +124,14 @@ struct PermissionHandler: Sendable {
     throw .refused(Refusal(code: .writeDenied, text: "'\(author)' may not say who may do what at '\(path)'."))
   }
 
-  private func grant(of user: String, at path: String) async throws(Outcome.Failure) -> GrantRecord {
-    try await grants().first { $0.user == user && $0.path == path } ?? GrantRecord(user: user, path: path, mayRead: false)
+  /// Changes a grant in one step: others may change it at the same time.
+  private func changeGrant(
+    of user: String, at path: String, _ change: @Sendable @escaping (inout GrantRecord) -> Void
+  ) async throws(Outcome.Failure) -> GrantRecord {
+    let grant: GrantRecord
+    do throws(ServerStoreError) { grant = try await directory.changeGrant(of: user, at: path, change) } catch { throw .unavailable(error) }
+    await options.changed()
+    return grant
   }
 
   private func grants() async throws(Outcome.Failure) -> [GrantRecord] {

@@ -71,6 +71,26 @@ public enum UserDirectoryChecks {
     }
     try await hold(one.users().count == 40)
     try await hold(other.revision() == 40)
+    // Nor one of the same grant.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<40 {
+        let side = sides[number % 2]
+        group.addTask {
+          try await side.changeGrant(of: "user0", at: "/shared/shop") { grant in
+            grant.mayRead = true
+            grant.expires = (grant.expires ?? 0) + 1
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await hold(one.grants().map(\.expires) == [40])
+    try await hold(other.revision() == 80)
+    // One that grants nothing more is gone, and what changes nothing is no change.
+    try await hold(other.changeGrant(of: "user0", at: "/shared/shop") { $0.mayRead = false }.isEmpty)
+    try await hold(one.grants().isEmpty)
+    try await hold(one.changeGrant(of: "user1", at: "/shared/shop") { $0.mayRead = false }.user == "user1")
+    try await hold(other.revision() == 81)
   }
 
   private static func hold(_ isTrue: Bool, line: UInt = #line) throws {

@@ -60,6 +60,15 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
     if !grant.isEmpty { grants.append(grant) }
     grants.sort { ($0.path, $0.user) < ($1.path, $1.user) }
   }
+
+  mutating func changeGrant(of user: String, at path: String, _ change: (inout GrantRecord) -> Void) -> GrantRecord {
+    let before = grants.first { $0.user == user && $0.path == path } ?? GrantRecord(user: user, path: path, mayRead: false)
+    var grant = before
+    change(&grant)
+    (grant.user, grant.path) = (user, path)
+    if grant != before { put(grant) }
+    return grant
+  }
 }
 
 /// A user directory that stores its `DirectoryContents` as a whole.
@@ -113,6 +122,13 @@ extension ContentsDirectory {
   public func grants() async throws(ServerStoreError) -> [GrantRecord] { try await contents().grants }
   /// Replaces the grant with the same user and path.
   public func put(_ grant: GrantRecord) async throws(ServerStoreError) { try await change { $0.put(grant) } }
+  /// Exclusive and durable.
+  @discardableResult
+  public func changeGrant(
+    of user: String, at path: String, _ change: @Sendable @escaping (inout GrantRecord) -> Void
+  ) async throws(ServerStoreError) -> GrantRecord {
+    try await self.change { $0.changeGrant(of: user, at: path, change) }
+  }
 }
 
 /// Users in memory: for tests, and for a server within an app.

@@ -3,8 +3,8 @@ import SyncProtocol
 /// The storage of a server's users, their log-ins, and the grants by path.
 ///
 /// Every call is one transaction, durable when it returns. Several processes may use one directory: where two could take the same
-/// decision, none relies on an earlier read (`rotate`). **Threads.** Any task may call. **Errors.** `.unavailable` for all errors of the
-/// underlying storage.
+/// decision, none relies on an earlier read (`rotate`, `changeGrant`). **Threads.** Any task may call. **Errors.** `.unavailable` for all
+/// errors of the underlying storage.
 public protocol UserDirectory: Sendable {
   /// A number that changes with every change of users or grants, and with every end of a log-in.
   func revision() async throws(ServerStoreError) -> UInt64
@@ -50,6 +50,13 @@ public protocol UserDirectory: Sendable {
 
   /// Puts a grant in place of that of the same user and path; an empty one removes it.
   func put(_ grant: GrantRecord) async throws(ServerStoreError)
+
+  /// Changes the grant of a user at a path, and returns the result. `change` receives the present grant, or an empty one if there is none;
+  /// an empty result removes it. User and path stay. `change` may be called again if another process was faster.
+  @discardableResult
+  func changeGrant(
+    of user: String, at path: String, _ change: @Sendable @escaping (inout GrantRecord) -> Void
+  ) async throws(ServerStoreError) -> GrantRecord
 }
 
 extension UserDirectory {
