@@ -76,10 +76,7 @@ public actor Accounts {
       _ = try? PasswordHash.make(of: password, cost: options.passwordCost)
       return false
     }
-    guard let user, isRight else {
-      failures += 1
-      throw SyncRefusal(.tokenInvalid, "Name or password is wrong.")
-    }
+    guard let user, isRight else { throw wrongPassword() }
     limiter.succeed(keys, at: now)
     if user.isSuspended {
       failures += 1
@@ -113,11 +110,20 @@ public actor Accounts {
     return hash
   }
 
+  private func wrongPassword() -> SyncRefusal {
+    failures += 1
+    return SyncRefusal(.tokenInvalid, "Name or password is wrong.")
+  }
+
   private func begin(_ user: UserRecord, device: String, at now: Int64) async throws(SyncRefusal) -> Tokens {
     let (id, refresh) = (Secret.text(Secret.bytes(12)), Secret.text(Secret.bytes(32)))
     let login = LoginRecord(
       id: id, user: user.name, refreshHash: Secret.hash(refresh), expires: now + refreshTime, device: String(device.prefix(100)))
-    try await asked { () throws(ServerStoreError) in try await directory.add(login, at: now) }
+    // While the password was hashed, somebody may have set another, which ends all log-ins made with this one.
+    let isAdded = try await asked { () throws(ServerStoreError) in
+      try await directory.add(login, ifPassword: user.passwordHash, at: now)
+    }
+    guard isAdded else { throw wrongPassword() }
     return try await tokens(user, id, refresh, at: now)
   }
 

@@ -10,7 +10,12 @@ public enum UserDirectoryChecks {
     try await hold(other.user(withTokenHash: "t")?.name == "ann")
     try await other.put(GrantRecord(user: "ann", path: "/shared/shop", mayRead: true))
     try await hold(one.grants() == [GrantRecord(user: "ann", path: "/shared/shop", mayRead: true)])
-    try await one.add(LoginRecord(id: "l", user: "ann", refreshHash: "a", expires: 10), at: 5)
+    let login = LoginRecord(id: "l", user: "ann", refreshHash: "a", expires: 10)
+    // One that was begun with another password, or by nobody, is none.
+    try await hold(one.add(login, ifPassword: "y", at: 5) == false)
+    try await hold(one.add(LoginRecord(id: "l", user: "bob", refreshHash: "a", expires: 10), ifPassword: nil, at: 5) == false)
+    try await hold(other.login("l") == nil)
+    try await hold(one.add(login, ifPassword: "x", at: 5))
     try await hold(other.rotate("l", from: "a", to: "b", expires: 20))
     try await hold(one.rotate("l", from: "a", to: "c", expires: 20) == false)
     try await hold(one.login("l")?.refreshHash == "b")
@@ -23,7 +28,7 @@ public enum UserDirectoryChecks {
     var revisions: [UInt64] = [try await users.revision()]
     for name in ["ann", "bob"] {
       try await users.update(name) { _ in UserRecord(name: name) }
-      try await users.add(LoginRecord(id: name, user: name, refreshHash: "a", expires: 10), at: 5)
+      try await hold(users.add(LoginRecord(id: name, user: name, refreshHash: "a", expires: 10), ifPassword: nil, at: 5))
       try await users.put(GrantRecord(user: name, path: "/shared/shop", mayRead: true))
       revisions.append(try await users.revision())
     }
@@ -34,7 +39,7 @@ public enum UserDirectoryChecks {
     try await hold(users.logins(of: nil).map(\.user) == ["bob"])
     try await hold(users.grants().map(\.user) == ["bob"])
     // Log-ins come without that; that one ends is news, for it may be in use at another server.
-    try await users.add(LoginRecord(id: "second", user: "bob", refreshHash: "a", expires: 10), at: 5)
+    try await hold(users.add(LoginRecord(id: "second", user: "bob", refreshHash: "a", expires: 10), ifPassword: nil, at: 5))
     try await hold(users.revision() == revisions.last)
     try await users.removeLogin("second")
     revisions.append(try await users.revision())
@@ -44,18 +49,18 @@ public enum UserDirectoryChecks {
     revisions.append(try await users.revision())
     try hold(Set(revisions).count == revisions.count)
     // Another password ends them in the same change.
-    try await users.add(LoginRecord(id: "third", user: "bob", refreshHash: "a", expires: 10), at: 5)
+    try await hold(users.add(LoginRecord(id: "third", user: "bob", refreshHash: "a", expires: 10), ifPassword: nil, at: 5))
     try await users.update("bob") { $0.map { UserRecord(name: $0.name, passwordHash: "y") } }
     try await hold(users.logins(of: "bob").isEmpty)
     // There are so many at most, and the oldest go.
     for number in 10..<130 as Range<Int64> {
-      try await users.add(LoginRecord(id: "\(number)", user: "bob", refreshHash: "a", expires: number), at: 5)
+      try await hold(users.add(LoginRecord(id: "\(number)", user: "bob", refreshHash: "a", expires: number), ifPassword: "y", at: 5))
     }
     try await hold(Set(users.logins(of: "bob").map(\.expires)) == Set(30..<130))
     try await users.removeLogins(of: "bob")
     // Those whose time is over go with the next one.
-    try await users.add(LoginRecord(id: "old", user: "bob", refreshHash: "a", expires: 10), at: 5)
-    try await users.add(LoginRecord(id: "new", user: "bob", refreshHash: "a", expires: 100), at: 50)
+    try await hold(users.add(LoginRecord(id: "old", user: "bob", refreshHash: "a", expires: 10), ifPassword: "y", at: 5))
+    try await hold(users.add(LoginRecord(id: "new", user: "bob", refreshHash: "a", expires: 100), ifPassword: "y", at: 50))
     try await hold(users.logins(of: "bob").map(\.id) == ["new"])
   }
 

@@ -4,6 +4,27 @@ import SyncServer
 import SyncTokens
 import Testing
 
+/// Users in memory, one of whom changes after somebody has read what he was.
+private actor OvertakenDirectory: ContentsDirectory {
+  private let users = MemoryUserDirectory()
+  private var next: UserRecord?
+
+  func replace(afterNextRead user: UserRecord) { next = user }
+
+  func contents() async throws(ServerStoreError) -> DirectoryContents {
+    let found = await users.contents()
+    if let user = next {
+      next = nil
+      try await users.update(user.name) { _ in user }
+    }
+    return found
+  }
+
+  func change<R: Sendable>(_ body: @Sendable (inout DirectoryContents) -> R) async throws(ServerStoreError) -> R {
+    await users.change(body)
+  }
+}
+
 @Suite("An account")
 struct AccountsTests {
   @Test("is had by its password, whose tokens are the user's until they end")
@@ -32,6 +53,22 @@ struct AccountsTests {
     }
     #expect(await server.accounts.failures == 4)
     #expect(try await server.directory.logins(of: nil).isEmpty)
+  }
+
+  @Test("is not had by a password that is changed while it is compared")
+  func overtaken() async throws {
+    let cost = PasswordHash.Cost(logarithm: 10)
+    let old = try PasswordHash.make(of: "correct horse", cost: cost)
+    let new = try PasswordHash.make(of: "battery staple", cost: cost)
+    let directory = OvertakenDirectory()
+    try await directory.update("ann") { _ in UserRecord(name: "ann", passwordHash: old) }
+    let accounts = Accounts(directory, try TokenIssuer(key: TokenIssuer.newKey()))
+    await directory.replace(afterNextRead: UserRecord(name: "ann", passwordHash: new))
+    #expect(await code { _ = try await accounts.logIn("ann", password: "correct horse", from: "1") } == .tokenInvalid)
+    #expect(await accounts.failures == 1)
+    #expect(try await directory.logins(of: nil).isEmpty)
+    _ = try await accounts.logIn("ann", password: "battery staple", from: "1")
+    #expect(try await directory.logins(of: nil).map(\.user) == ["ann"])
   }
 
   @Test("is tried five times a minute, by name and by address, and who gets it right is not counted")

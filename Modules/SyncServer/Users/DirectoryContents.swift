@@ -28,12 +28,14 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
     return next
   }
 
-  mutating func add(_ login: LoginRecord, at time: Int64) {
+  mutating func add(_ login: LoginRecord, ifPassword hash: String?, at time: Int64) -> Bool {
+    guard let user = users[login.user], user.passwordHash == hash else { return false }
     logins = logins.filter { $0.value.expires > time }
     // Repeated log-ins must not fill the disk: the oldest are removed.
     let others = logins.values.filter { $0.user == login.user }.sorted { ($0.expires, $0.id) < ($1.expires, $1.id) }
     for old in others.prefix(max(0, others.count + 1 - DirectoryContents.loginsOfUser)) { logins[old.id] = nil }
     logins[login.id] = login
+    return true
   }
 
   mutating func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) -> Bool {
@@ -107,8 +109,8 @@ extension ContentsDirectory {
   /// O(1) once the contents are read.
   public func login(_ id: String) async throws(ServerStoreError) -> LoginRecord? { try await contents().logins[id] }
   /// Also removes expired log-ins.
-  public func add(_ login: LoginRecord, at time: Int64) async throws(ServerStoreError) {
-    try await change { $0.add(login, at: time) }
+  public func add(_ login: LoginRecord, ifPassword hash: String?, at time: Int64) async throws(ServerStoreError) -> Bool {
+    try await change { $0.add(login, ifPassword: hash, at: time) }
   }
   /// Compares and changes atomically.
   public func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) async throws(ServerStoreError) -> Bool {

@@ -3,8 +3,8 @@ import SyncProtocol
 /// The storage of a server's users, their log-ins, and the grants by path.
 ///
 /// Every call is one transaction, durable when it returns. Several processes may use one directory: where two could take the same
-/// decision, none relies on an earlier read (`rotate`, `changeGrant`). **Threads.** Any task may call. **Errors.** `.unavailable` for all
-/// errors of the underlying storage.
+/// decision, none relies on an earlier read (`add`, `rotate`, `changeGrant`). **Threads.** Any task may call. **Errors.** `.unavailable`
+/// for all errors of the underlying storage.
 public protocol UserDirectory: Sendable {
   /// A number that changes with every change of users or grants, and with every end of a log-in.
   func revision() async throws(ServerStoreError) -> UInt64
@@ -31,10 +31,13 @@ public protocol UserDirectory: Sendable {
   /// One log-in; nil if the id does not exist.
   func login(_ id: String) async throws(ServerStoreError) -> LoginRecord?
 
-  /// Adds a log-in. May remove expired ones, and the oldest if a user has more than a hundred.
+  /// Adds a log-in if the user's password is still the one that it was made with; otherwise, and if there is no such user, returns false.
+  /// May remove expired log-ins, and the oldest if a user has more than a hundred.
   ///
-  /// - Parameter time: milliseconds since 1970.
-  func add(_ login: LoginRecord, at time: Int64) async throws(ServerStoreError)
+  /// - Parameters:
+  ///   - hash: the user's `passwordHash` when the password was compared.
+  ///   - time: milliseconds since 1970.
+  func add(_ login: LoginRecord, ifPassword hash: String?, at time: Int64) async throws(ServerStoreError) -> Bool
 
   /// Sets the next refresh token of a log-in if `hash` is that of the present one; otherwise returns false.
   func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) async throws(ServerStoreError) -> Bool
