@@ -22,6 +22,8 @@ actor HostedConnection {
   /// The check of the user's rights that is running, and the one that begins when it has ended.
   private var runningCheck: Task<Void, Never>?
   private var waitingCheck: Task<Void, Never>?
+  /// The check after one that could not determine everything.
+  private var laterCheck: Task<Void, Never>?
 
   init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
     (self.number, self.host, self.transport) = (number, host, transport)
@@ -37,7 +39,8 @@ actor HostedConnection {
     return machine.bound.map { SessionSummary(user: identity.user, path: $0.path.text, backlog: backlog) }
   }
 
-  /// Checks again whether the user may continue, and his rights on the bound stores. They count when it returns.
+  /// Checks again whether the user may continue, and his rights on the bound stores. They count when it returns; what cannot be determined
+  /// stays as it is, and is checked again later.
   ///
   /// One check runs after the other, so that what an earlier one has read is not applied after a later one. Calls that wait share one.
   func recheck() async {
@@ -61,11 +64,31 @@ actor HostedConnection {
 
   private func checkRights() async {
     guard let identity else { return }
-    do throws(SyncRefusal) {
-      if let refusal = try await host.access.refusal(of: identity) { return take(.expel(refusal)) }
-      for (key, path) in machine.bound { take(.granted(key, try await host.access.grant(to: identity, on: path))) }
-    } catch {
-      // They cannot be determined now; nothing changes.
+    let access = host.access
+    var isWhole = true
+    let refusal = await result { () throws(SyncRefusal) in try await access.refusal(of: identity) }
+    switch refusal {
+    case .success(let refusal?): return take(.expel(refusal))
+    case .success(.none): break
+    case .failure: isWhole = false
+    }
+    for (key, path) in machine.bound {
+      let grant = await result { () throws(SyncRefusal) in try await access.grant(to: identity, on: path) }
+      switch grant {
+      case .success(let grant): take(.granted(key, grant))
+      case .failure: isWhole = false
+      }
+    }
+    if !isWhole { checkLater() }
+  }
+
+  private func checkLater() {
+    if isOver { return }
+    laterCheck?.cancel()
+    let delay = host.configuration.recheckTime
+    laterCheck = Task { [weak self] in
+      do { try await Task.sleep(for: .milliseconds(delay)) } catch { return }
+      await self?.recheck()
     }
   }
 
@@ -171,6 +194,7 @@ actor HostedConnection {
     outgoing.finish()
     for timer in timers.values { timer.cancel() }
     timers = [:]
+    laterCheck?.cancel()
     // A client that neither reads nor closes must not keep its connection.
     let (time, transport) = (host.configuration.farewellTime, transport)
     farewell = Task {

@@ -104,6 +104,8 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   public var greetingTime: Int64 = 10_000
   /// Milliseconds before a token expires at which the client is notified.
   public var expiryNotice: Int64 = 60_000
+  /// Milliseconds after which rights are checked again if they could not be determined.
+  public var recheckTime: Int64 = 1_000
   /// The maximal number of stores on one connection.
   public var sessions = 64
 

@@ -8,7 +8,11 @@ import VivariumTestSupport
 struct ChangedRightsTests {
   private let access = HeldAccess()
 
-  private func host() -> SyncHost { SyncHost(stores: MemoryServerStore(), access: access, clock: { 1_000_000 }) }
+  private func host(recheckTime: Int64 = 1_000) -> SyncHost {
+    var configuration = ServerConnectionConfiguration()
+    configuration.recheckTime = recheckTime
+    return SyncHost(stores: MemoryServerStore(), access: access, configuration: configuration, clock: { 1_000_000 })
+  }
 
   private func isError(_ code: SyncErrorCode) -> @Sendable (ServerMessage) -> Bool {
     { if case .error(_, code, _, _) = $0 { true } else { false } }
@@ -64,6 +68,40 @@ struct ChangedRightsTests {
     let messages = try await ann.messages(until: isError(.userSuspended))
     #expect(messages.last.map(isError(.userSuspended)) == true)
   }
+
+  @Test("count once they can be determined")
+  func afterFailures() async throws {
+    let host = host(recheckTime: 1)
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    await access.change { state in
+      state.refusal = SyncRefusal(.userSuspended)
+      state.failures = 3
+    }
+    await host.recheck()
+    let messages = try await ann.messages(until: isError(.userSuspended))
+    #expect(messages.last.map(isError(.userSuspended)) == true)
+  }
+
+  @Test("count in the other stores where those of one cannot be determined")
+  func otherStores() async throws {
+    // No second check comes to help.
+    let host = host(recheckTime: 86_400_000)
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    for session in 2...6 as ClosedRange<UInt32> {
+      try await ann.bind(1, session: session, path: "/shared/\(session)")
+      _ = try await ann.messages { if case .bound(session, _) = $0 { true } else { false } }
+    }
+    await access.change { state in
+      state.rights = []
+      state.unknownPath = "/shared/3"
+    }
+    await host.recheck()
+    var ended: Set<UInt32> = []
+    while ended.count < 5, let message = try await ann.next() {
+      if case .error(let session, .unknownStore, _, _) = message { ended.insert(session) }
+    }
+    #expect(ended == [1, 2, 4, 5, 6])
+  }
 }
 
 /// Gives answers late that were right when they were asked for.
@@ -73,6 +111,10 @@ private actor HeldAccess: SyncAccess {
   struct State {
     var rights: Bound.Rights = [.read, .write]
     var refusal: SyncRefusal?
+    /// How many of the next questions whether a user may continue fail.
+    var failures = 0
+    /// The path of the store for which nobody can say who may do what.
+    var unknownPath: String?
   }
 
   /// One answer that waits.
@@ -106,10 +148,17 @@ private actor HeldAccess: SyncAccess {
   }
 
   func grant(to identity: SyncIdentity, on path: StorePath) async throws(SyncRefusal) -> StoreGrant {
+    if path.text == state.unknownPath { throw SyncRefusal(.storageUnavailable) }
     let rights = state.rights
     await wait(.grant)
     return StoreGrant(rights, mayCreate: true)
   }
 
-  func refusal(of identity: SyncIdentity) async throws(SyncRefusal) -> SyncRefusal? { state.refusal }
+  func refusal(of identity: SyncIdentity) async throws(SyncRefusal) -> SyncRefusal? {
+    if state.failures > 0 {
+      state.failures -= 1
+      throw SyncRefusal(.storageUnavailable)
+    }
+    return state.refusal
+  }
 }
