@@ -17,7 +17,7 @@ actor HostedConnection {
   private var isOver = false
   /// Closes the connection if the other side does not take the last message.
   private var farewell: Task<Void, Never>?
-  /// How often users or rights may have changed.
+  /// How often users, rights or the token may have changed.
   private var changes = 0
   /// The check of the user's rights that is running, and the one that begins when it has ended.
   private var runningCheck: Task<Void, Never>?
@@ -67,6 +67,8 @@ actor HostedConnection {
     let access = host.access
     var isWhole = true
     let refusal = await result { () throws(SyncRefusal) in try await access.refusal(of: identity) }
+    // A token that came meanwhile has a check of its own.
+    guard self.identity == identity else { return }
     switch refusal {
     case .success(let refusal?): return take(.expel(refusal))
     case .success(.none): break
@@ -74,6 +76,7 @@ actor HostedConnection {
     }
     for (key, path) in machine.bound {
       let grant = await result { () throws(SyncRefusal) in try await access.grant(to: identity, on: path) }
+      guard self.identity == identity else { return }
       switch grant {
       case .success(let grant): take(.granted(key, grant))
       case .failure: isWhole = false
@@ -169,9 +172,9 @@ actor HostedConnection {
       case .wake(let timer, let time): wake(timer, at: time)
       case .unbind(let key, let path): Task { await host.forget(path, key, of: self) }
       case .bind(let key, let path, let bind, let identity):
+        let before = changes
         Task {
           await host.listen(path, key, of: self)
-          let before = changes
           take(.bound(key, await host.bind(path, bind, identity)))
           // What was read for it may be what was before.
           if changes != before { await recheck() }
@@ -179,10 +182,12 @@ actor HostedConnection {
           if !machine.isBound(key) { await host.forget(path, key, of: self) }
         }
       case .verify:
+        let before = changes
+        let isRenewal = identity != nil
         Task {
-          let before = changes
           if let event = await answer(effect) { take(event) }
-          if changes != before { await recheck() }
+          // Another token may give other rights on the stores that are bound.
+          if isRenewal || changes != before { await recheck() }
         }
       default: Task { if let event = await answer(effect) { take(event) } }
       }

@@ -102,6 +102,53 @@ struct ChangedRightsTests {
     }
     #expect(ended == [1, 2, 4, 5, 6])
   }
+
+  @Test("are those of the token that a user sends in place of another, also for a store that was being bound", arguments: [false, true])
+  func renewal(isBinding: Bool) async throws {
+    let host = host()
+    let held = await access.holdNext(.grant)
+    let ann = RawClient(host)
+    try await ann.hello("ann.1")
+    try await ann.bind(1)
+    await held.begun.wait()
+    if !isBinding {
+      held.goesOn.fire()
+      _ = try await ann.messages { if case .bound = $0 { true } else { false } }
+    }
+    await access.change { $0.rightsOfTokens["ann.2"] = [] }
+    try await ann.send(.authenticate(token: "ann.2"))
+    if isBinding {
+      _ = try await ann.messages { if case .authenticated = $0 { true } else { false } }
+      held.goesOn.fire()
+    }
+    let messages = try await ann.messages(until: isError(.unknownStore))
+    #expect(messages.last.map(isError(.unknownStore)) == true)
+  }
+
+  @Test("are no longer those of the token before, even if they were asked for already")
+  func tokenBefore() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann.1", 1)
+    await access.change { $0.rightsOfTokens["ann.1"] = [] }
+    let held = await access.holdNext(.grant)
+    let check = Task { await host.recheck() }
+    await held.begun.wait()
+    try await ann.send(.authenticate(token: "ann.2"))
+    _ = try await ann.messages { if case .authenticated = $0 { true } else { false } }
+    held.goesOn.fire()
+    await check.value
+    try await ann.send(.upload(session: 1, [changeset(1, 1)]))
+    let messages = try await ann.messages {
+      switch $0 {
+      case .acknowledged, .error: true
+      default: false
+      }
+    }
+    guard case .acknowledged(1, 1)? = messages.last else {
+      Issue.record("the right of the token before still counts: \(messages)")
+      return
+    }
+  }
 }
 
 /// Gives answers late that were right when they were asked for.
@@ -110,6 +157,8 @@ private actor HeldAccess: SyncAccess {
 
   struct State {
     var rights: Bound.Rights = [.read, .write]
+    /// Those that a token has instead.
+    var rightsOfTokens: [String: Bound.Rights] = [:]
     var refusal: SyncRefusal?
     /// How many of the next questions whether a user may continue fail.
     var failures = 0
@@ -144,12 +193,13 @@ private actor HeldAccess: SyncAccess {
   func identity(ofToken token: String, at time: Int64) async throws(SyncRefusal) -> SyncIdentity {
     if let refusal = state.refusal { throw refusal }
     await wait(.identity)
-    return SyncIdentity(user: token)
+    // "ann.2" is another token of "ann".
+    return SyncIdentity(user: String(token.prefix(while: { $0 != "." })), login: token)
   }
 
   func grant(to identity: SyncIdentity, on path: StorePath) async throws(SyncRefusal) -> StoreGrant {
     if path.text == state.unknownPath { throw SyncRefusal(.storageUnavailable) }
-    let rights = state.rights
+    let rights = identity.login.flatMap { state.rightsOfTokens[$0] } ?? state.rights
     await wait(.grant)
     return StoreGrant(rights, mayCreate: true)
   }
