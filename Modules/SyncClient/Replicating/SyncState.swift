@@ -73,7 +73,8 @@ public struct SyncError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Provides a user's tokens to replicators.
 public protocol SyncCredentials: Sendable {
-  /// A token for the server; nil if somebody must log in first (`Replicator.retry`).
+  /// A token for the server; nil if somebody must log in first (`Replicator.retry`). The last one again if there is no new one now, for
+  /// example because the server that gives them cannot be reached: it is asked for again later.
   ///
   /// - Parameter isNew: whether the last token was refused, or is about to expire.
   func token(isNew: Bool) async -> String?

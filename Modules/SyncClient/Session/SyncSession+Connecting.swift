@@ -12,7 +12,7 @@ extension SyncSession {
       wait(until: earliest, &effects)
     } else if token == nil {
       state = .gettingToken
-      effects.append(.getToken(isNew: false))
+      effects.append(.getToken(isNew: refused != nil))
     } else {
       state = .connecting
       generation &+= 1
@@ -27,6 +27,7 @@ extension SyncSession {
     forgetConnection()
     state = .off
     attempts = 0
+    (refused, hasRenewed) = (nil, false)
   }
 
   mutating func network(_ isThere: Bool, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
@@ -55,7 +56,12 @@ extension SyncSession {
     effects.append(.wake(.pong, at: now + patience, generation: generation))
   }
 
-  mutating func got(_ token: String?, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+  mutating func got(_ token: String?, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
+    // There is no new one now, because whoever gives them cannot be reached.
+    if let token, token == refused {
+      if state == .gettingToken { fail(now, random, &effects) }
+      return
+    }
     self.token = token
     switch state {
     case .gettingToken, .suspended(.login):

@@ -51,7 +51,7 @@ extension SyncSession {
     credit.grant(bound.credit)
     (sent, judged) = (bound.judged, bound.judged)
     acknowledged = local.cursor
-    hasRenewed = false
+    (refused, hasRenewed) = (nil, false)
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
     case .delta, .snapshot: state = .fetching(bound.mode)
@@ -167,9 +167,9 @@ extension SyncSession {
     }
   }
 
-  /// Renews the token once; if the new one is refused too, somebody must log in.
+  /// Asks for a new token; if another one is refused too, somebody must log in.
   private mutating func renewToken(_ code: SyncErrorCode, _ text: String, _ effects: inout [SyncSessionEffect]) {
-    token = nil
+    (refused, token) = (token, nil)
     effects.append(.tell(code, text: text))
     suspend(.login, &effects)
     guard !hasRenewed else { return }

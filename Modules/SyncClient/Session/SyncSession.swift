@@ -53,6 +53,8 @@ package struct SyncSession: Sendable {
   var token: String?
   /// Whether a new token has been requested since the last welcome.
   var hasRenewed = false
+  /// The token that was refused since then.
+  var refused: String?
   /// The file's standing; nil before it is read.
   var local: LocalStanding?
 
@@ -134,7 +136,7 @@ package struct SyncSession: Sendable {
     case .stop: stop(&effects)
     case .network(let isThere): network(isThere, now, &effects)
     case .foreground: retryNow(now, &effects)
-    case .token(let token): got(token, now, &effects)
+    case .token(let token): got(token, now, random, &effects)
     case .connected: connected(&effects)
     case .disconnected: if isConnected { fail(now, random, &effects) }
     case .received(let message, let bytes): if isConnected { receive(message, bytes, now, random, &effects) }

@@ -24,7 +24,7 @@ package enum SyncSessionEvent: Sendable {
   case network(isThere: Bool)
   /// The app came to the front: a waiting attempt is made at once.
   case foreground
-  /// A token; nil if none can be had.
+  /// A token; nil if somebody must log in; the refused one if a new one cannot be had now.
   case token(String?)
   case connected
   case disconnected

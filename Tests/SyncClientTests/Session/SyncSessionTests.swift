@@ -288,6 +288,37 @@ import VivariumTestSupport
     #expect(harness.session.state == .suspended(.login))
   }
 
+  @Test func `the refused token again means that there is no new one yet, which is asked for later`() {
+    var harness = Harness()
+    harness.goLive()
+    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+    #expect(harness.effects.contains(.getToken(isNew: true)))
+    for delay in [1_000, 2_000, 4_000] as [Int64] {
+      let effects = harness.handle(.token("t"))
+      let generation = harness.session.generation
+      #expect(effects == [.wake(.retry, at: harness.now + delay, generation: generation), .report(.waiting)])
+      // Another request, from before, may be answered late.
+      #expect(harness.handle(.token("t")) == [])
+      harness.now += delay
+      #expect(harness.handle(.timer(.retry, generation: generation)) == [.getToken(isNew: true), .report(.gettingToken)])
+    }
+    #expect(harness.handle(.token("new")).last == .report(.connecting))
+  }
+
+  @Test func `who starts again begins with the token that there is, and has a refused one renewed again`() {
+    var harness = Harness()
+    harness.goLive()
+    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+    harness.handle(.token("t"))
+    harness.handle(.stop)
+    #expect(harness.handle(.start) == [.getToken(isNew: false), .report(.gettingToken)])
+    harness.handle(.token("t"))
+    harness.handle(.standing(Harness.standing()))
+    harness.handle(.connected)
+    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+    #expect(harness.session.state == .gettingToken && harness.effects.contains(.getToken(isNew: true)))
+  }
+
   @Test func `a file that the server knows more of than it does itself was restored, and begins anew`() {
     var harness = Harness()
     harness.goLive(Harness.standing(clientSeq: 3), Harness.bound(judged: 5))
