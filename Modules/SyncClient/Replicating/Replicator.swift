@@ -43,8 +43,8 @@ public actor Replicator {
 
   var file: SessionFile
   private let beforeReset: (@Sendable () async -> Void)?
-  /// The reset that waits for the app's decision, in mode `.manual`.
-  private var heldReset: SyncSessionEffect?
+  /// The reset that waits for the app's decision, in mode `.manual`, and its generation.
+  private var heldReset: (effect: SyncSessionEffect, generation: UInt64)?
   private let connector: any SyncConnector
   private let credentials: any SyncCredentials
   private let wall: @Sendable () -> Int64
@@ -209,7 +209,7 @@ public actor Replicator {
   /// Prepares for another history: the app may copy the file first, and decides about pending changes.
   private func prepareReset(_ effect: SyncSessionEffect) {
     if file.resetMode == .manual {
-      heldReset = effect
+      heldReset = (effect, machine.generation)
       return tell(.resetNeeded)
     }
     beginReset(effect)
@@ -217,19 +217,26 @@ public actor Replicator {
 
   private func beginReset(_ effect: SyncSessionEffect) {
     guard let beforeReset else { return work(effect) }
+    let generation = machine.generation
     Task { [weak self] in
       await beforeReset()
-      await self?.work(effect)
+      await self?.goOn(effect, generation)
     }
   }
+
+  private func goOn(_ reset: SyncSessionEffect, _ generation: UInt64) { if isResetting(generation) { work(reset) } }
+
+  /// Whether the session still waits for a reset. If it was stopped or has failed meanwhile, it may be live, or ask for another one.
+  private func isResetting(_ generation: UInt64) -> Bool { machine.state == .resetting && machine.generation == generation }
 
   /// Decides about pending changes in mode `.manual`, after `SyncNotice.resetNeeded`. No effect if there was no such notice, or if the
   /// mode is `.manual`.
   public func reset(_ mode: ResetMode) {
-    guard mode != .manual, let effect = heldReset else { return }
+    guard mode != .manual, let held = heldReset else { return }
     heldReset = nil
+    // If the session has gone on, the decision is that for its next reset.
     file.resetMode = mode
-    beginReset(effect)
+    if isResetting(held.generation) { beginReset(held.effect) }
   }
 
   private func getToken(isNew: Bool) {

@@ -148,4 +148,36 @@ private final class FailingEngine: EngineInFront {
     #expect(try await notes(device) == ["kept"])
     #expect(before.withLock { $0 } == 1)
   }
+
+  private func replica(_ device: Device) throws -> String? {
+    try device.store.file.read { try ReplicaReport($0)?.replica }
+  }
+
+  @Test func aCopyThatOutlivesItsSessionChangesNothingAfterwards() async throws {
+    let (begun, goesOn) = (AsyncSignal(), AsyncSignal())
+    let calls = Mutex(0)
+    var options = options(.recover)
+    options.beforeReset = {
+      let number = calls.withLock { number in
+        number += 1
+        return number
+      }
+      if number > 1 { return }
+      begun.fire()
+      await goesOn.wait()
+    }
+    let device = try await restored(options)
+    device.wire.mend()
+    await device.replicator.retry()
+    await begun.wait()
+    await device.replicator.stop()
+    await device.replicator.start()
+    #expect(try await notes(device) == ["kept", "waits"])
+    let before = try replica(device)
+    goesOn.fire()
+    // Long enough for the file to begin anew as another replica, if it did.
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(try replica(device) == before)
+    await device.replicator.stop()
+  }
 }
