@@ -4,7 +4,7 @@ import SyncProtocol
 /// Why a call of a server's store failed.
 public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What happened, as a code.
-  public enum Code: String, Hashable, Sendable {
+  public enum Code: String, Hashable, Sendable, CaseIterable {
     /// No store exists at the path.
     case unknownStore
     /// A store already exists at the path.
@@ -31,13 +31,13 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
   /// Creates an error.
   public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
-  /// The code sent to the other side of a session.
+  /// The code sent to the other side of a session, which it ends: never one of those with which a single change is refused, after which a
+  /// client would go on with a session that the server has dropped.
   public var syncCode: SyncErrorCode {
     switch code {
     case .unknownStore: .unknownStore
-    case .storeExists, .leaseLost, .unavailable: .storageUnavailable
+    case .storeExists, .leaseLost, .writesRefused, .unavailable: .storageUnavailable
     case .replicaTaken: .replicaTaken
-    case .writesRefused: .invalidChange
     case .replicaExpired, .logTruncated: .replicaExpired
     }
   }
