@@ -70,10 +70,9 @@ extension ServerRoutes {
     let hash: String? = if let password = sent.password { try await accounts.hash(of: password) } else { nil }
     let user = UserRecord(
       name: name, passwordHash: hash, isAdministrator: sent.isAdministrator ?? false, isSuspended: sent.isSuspended ?? false)
-    let found = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
-    guard found == nil else { throw SyncRefusal(.badFrame, "There is a user '\(name)'.") }
-    let made = try await asked { () throws(ServerStoreError) in try await directory.update(name) { $0 ?? user } }
-    return .json(ShownUser(made ?? user), status: 201)
+    let isAdded = try await asked { () throws(ServerStoreError) in try await directory.add(user) }
+    guard isAdded else { return WebAnswer(SyncRefusal(.badFrame, "There is a user '\(name)'."), status: 409) }
+    return .json(ShownUser(user), status: 201)
   }
 
   private func change(_ name: String, _ sent: UserChange, by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {

@@ -117,8 +117,10 @@ extension WebAnswer {
   }
 
   /// An answer with an error.
-  init(_ refusal: SyncRefusal) {
-    let status =
+  ///
+  /// - Parameter status: nil: the one of the error's code.
+  init(_ refusal: SyncRefusal, status: Int? = nil) {
+    let usual =
       switch refusal.code {
       case .tokenExpired, .tokenInvalid: 401
       case .userSuspended, .readDenied, .writeDenied: 403
@@ -130,7 +132,7 @@ extension WebAnswer {
     self = .json(
       Problem(
         code: refusal.code.rawValue, message: refusal.message, text: refusal.text, remedy: refusal.remedy,
-        retryAfterSeconds: refusal.retryAfterSeconds == 0 ? nil : refusal.retryAfterSeconds), status: status)
+        retryAfterSeconds: refusal.retryAfterSeconds == 0 ? nil : refusal.retryAfterSeconds), status: status ?? usual)
     retryAfterSeconds = refusal.retryAfterSeconds
   }
 }

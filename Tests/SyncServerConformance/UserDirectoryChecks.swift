@@ -21,6 +21,11 @@ public enum UserDirectoryChecks {
     try await hold(one.login("l")?.refreshHash == "b")
     // Whoever got no answer asks again.
     try await hold(one.rotate("l", from: "a", to: "b", expires: 20))
+    // A name that there is, is not added again, and nothing of its user changes.
+    try await hold(other.add(UserRecord(name: "ann", passwordHash: "y")) == false)
+    try await hold(one.user("ann")?.passwordHash == "x")
+    try await hold(other.add(UserRecord(name: "bob")))
+    try await hold(one.user("bob") == UserRecord(name: "bob"))
   }
 
   /// A user goes with all that is his, and each change of users and grants has a number of its own.

@@ -70,7 +70,7 @@ struct RoutesTests {
     let added = await server.ask("POST", "/admin/v1/users", ["name": "ann", "password": "correct horse"], token: root)
     #expect(added.status == 201)
     #expect(!added.text.contains("scrypt"))
-    #expect(await server.ask("POST", "/admin/v1/users", ["name": "ann", "password": "correct horse"], token: root).status == 400)
+    #expect(await server.ask("POST", "/admin/v1/users", ["name": "ann", "password": "correct horse"], token: root).status == 409)
     #expect(await server.ask("POST", "/admin/v1/users", ["name": "a/b"], token: root).status == 400)
     let tokens = try await server.accounts.logIn("ann", password: "correct horse", from: "2")
     #expect(await server.ask("PATCH", "/admin/v1/users/ann", ["isSuspended": true], token: root).status == 200)
@@ -88,6 +88,26 @@ struct RoutesTests {
     #expect(await server.ask("DELETE", "/admin/v1/users/ann", token: root).status == 204)
     #expect(await server.ask("DELETE", "/admin/v1/users/ann", token: root).status == 404)
     #expect(await server.ask("DELETE", "/admin/v1/users/root", token: root).status == 400)
+  }
+
+  @Test("add a user once, however many ask for him at once, and with the password of who is told so")
+  func sameName() async throws {
+    let (server, root) = try await withAdministrator()
+    let passwords = (0..<8).map { "correct horse \($0)" }
+    let answers: [String: Int] = await withTaskGroup(of: (String, Int).self) { group in
+      for password in passwords {
+        group.addTask {
+          let answer = await server.ask("POST", "/admin/v1/users", ["name": "ann", "password": password], token: root)
+          return (password, answer.status)
+        }
+      }
+      var answers: [String: Int] = [:]
+      for await (password, status) in group { answers[password] = status }
+      return answers
+    }
+    #expect(answers.values.sorted() == [201] + [Int](repeating: 409, count: passwords.count - 1))
+    let told = try #require(passwords.first(where: { answers[$0] == 201 }))
+    _ = try await server.accounts.logIn("ann", password: told, from: "2")
   }
 
   @Test("give rights, and list stores")

@@ -28,6 +28,13 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
     return next
   }
 
+  mutating func add(_ user: UserRecord) -> Bool {
+    guard users[user.name] == nil else { return false }
+    revision += 1
+    users[user.name] = user
+    return true
+  }
+
   mutating func add(_ login: LoginRecord, ifPassword hash: String?, at time: Int64) -> Bool {
     guard let user = users[login.user], user.passwordHash == hash else { return false }
     logins = logins.filter { $0.value.expires > time }
@@ -102,6 +109,8 @@ extension ContentsDirectory {
   ) async throws(ServerStoreError) -> UserRecord? {
     try await self.change { $0.update(name, change) }
   }
+  /// Looks and adds exclusively.
+  public func add(_ user: UserRecord) async throws(ServerStoreError) -> Bool { try await change { $0.add(user) } }
   /// The log-ins, ordered by id.
   public func logins(of user: String?) async throws(ServerStoreError) -> [LoginRecord] {
     try await contents().logins.values.filter { user == nil || $0.user == user }.sorted { $0.id < $1.id }

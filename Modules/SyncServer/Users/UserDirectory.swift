@@ -25,6 +25,9 @@ public protocol UserDirectory: Sendable {
     _ name: String, _ change: @Sendable @escaping (UserRecord?) -> UserRecord?
   ) async throws(ServerStoreError) -> UserRecord?
 
+  /// Adds a user. If there is one of the name it changes nothing, and returns false.
+  func add(_ user: UserRecord) async throws(ServerStoreError) -> Bool
+
   /// The log-ins, of one user or of all.
   func logins(of user: String?) async throws(ServerStoreError) -> [LoginRecord]
 
