@@ -76,5 +76,22 @@ struct ServerProgramTests {
     #expect(try ServerProcess.run("user", "add", "--folder", folder, "no/name").status != 0)
     #expect(try ServerProcess.run("serve", "--folder", folder, "--host", "0.0.0.0").status != 0)
   }
+
+  @Test("takes no number as a flag that it would not take from a file of settings", arguments: [
+    ("port", "70000", "0 to 65535"), ("forget-after", "0", "1 to 3650"), ("login-tries", "0", "1 to 1000"),
+    ("connections", "-1", "1 to 1000000"), ("connections-per-address", "0", "1 to 1000000"),
+  ])
+  func numbers(name: String, value: String, range: String) throws {
+    let directory = TemporaryDirectory()
+    let (folder, file) = (directory.url.appending(path: "server").path, directory.url.appending(path: "settings").path)
+    try Data("\(name) = \(value)\n".utf8).write(to: URL(fileURLWithPath: file))
+    // It would not listen there in any case.
+    let usual = ["serve", "--folder", folder, "--host", "0.0.0.0"]
+    for arguments in [["--\(name)=\(value)"], ["--settings", file]] {
+      let (_, problem, status) = try ServerProcess.run(arguments: usual + arguments, input: "")
+      #expect(status != 0)
+      for part in [name, range, "'\(value)'"] { #expect(problem.contains(part), "\(problem)") }
+    }
+  }
 }
 #endif

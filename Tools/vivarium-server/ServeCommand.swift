@@ -29,6 +29,19 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Connections from one address. (default: 1000)") var connectionsPerAddress: Int?
   @Option(help: "One of trace, debug, info, notice, warning, error, critical. (default: info)") var logLevel: Logger.Level?
 
+  func validate() throws {
+    let numbers: [(setting: NumberSetting, value: Int?)] = [
+      (.port, port), (.forgetAfter, forgetAfter), (.loginTries, loginTries), (.connections, connections),
+      (.connectionsPerAddress, connectionsPerAddress),
+    ]
+    for (setting, value) in numbers {
+      let range = setting.range
+      guard let value, !range.contains(value) else { continue }
+      throw ValidationError(
+        "'--\(setting.rawValue)' is a number from \(range.lowerBound) to \(range.upperBound), and not '\(value)'.")
+    }
+  }
+
   func run() async throws {
     let settings = try merged()
     let place = try ServerPlace(folder: settings.folder, postgres: settings.postgres)

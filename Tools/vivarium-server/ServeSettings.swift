@@ -31,16 +31,16 @@ struct ServeSettings {
       case "folder": folder = entry.value
       case "postgres": postgres = entry.value
       case "host": host = entry.value
-      case "port": port = try entry.number(0...65535)
+      case "port": port = try entry.number(NumberSetting.port.range)
       case "behind-proxy": behindProxy = try entry.truth()
       case "certificate": certificate = entry.value
       case "key": key = entry.value
-      case "forget-after": forgetAfter = try entry.number(1...3650)
+      case "forget-after": forgetAfter = try entry.number(NumberSetting.forgetAfter.range)
       case "issuer": issuers.append(entry.value)
       case "registration": registration = try entry.truth()
-      case "login-tries": loginTries = try entry.number(1...1000)
-      case "connections": connections = try entry.number(1...1_000_000)
-      case "connections-per-address": connectionsOfAddress = try entry.number(1...1_000_000)
+      case "login-tries": loginTries = try entry.number(NumberSetting.loginTries.range)
+      case "connections": connections = try entry.number(NumberSetting.connections.range)
+      case "connections-per-address": connectionsOfAddress = try entry.number(NumberSetting.connectionsPerAddress.range)
       case "log-level":
         guard let level = Logger.Level(rawValue: entry.value) else {
           throw Trouble("\(entry.place): 'log-level' is one of \(Logger.Level.names), and not '\(entry.value)'.")
@@ -48,6 +48,24 @@ struct ServeSettings {
         logLevel = level
       default: throw Trouble("\(entry.place): '\(entry.name)' is no setting. There are: \(ServeSettings.names.joined(separator: ", ")).")
       }
+    }
+  }
+}
+
+/// The settings that are numbers, by the names of the flags. In a file and as flags they have the same ranges.
+enum NumberSetting: String {
+  case port
+  case forgetAfter = "forget-after"
+  case loginTries = "login-tries"
+  case connections
+  case connectionsPerAddress = "connections-per-address"
+
+  var range: ClosedRange<Int> {
+    switch self {
+    case .port: 0...65535
+    case .forgetAfter: 1...3650
+    case .loginTries: 1...1000
+    case .connections, .connectionsPerAddress: 1...1_000_000
     }
   }
 }
