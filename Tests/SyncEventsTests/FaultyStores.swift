@@ -12,16 +12,18 @@ final class FaultyStores: SyncServerStore {
   private let willReadPast: @Sendable () async -> Void
   private let hasRenewed: @Sendable () -> Void
   private let willWrite: @Sendable () throws(ServerStoreError) -> Void
+  private let willPurge: @Sendable (StorePath) throws(ServerStoreError) -> Void
   private let hearsNews: Bool
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
     hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
-    hearsNews: Bool = true
+    willPurge: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in }, hearsNews: Bool = true
   ) {
     self.base = base
     self.random = Mutex(random)
-    (self.willReadPast, self.hasRenewed, self.willWrite, self.hearsNews) = (willReadPast, hasRenewed, willWrite, hearsNews)
+    (self.willReadPast, self.hasRenewed, self.hearsNews) = (willReadPast, hasRenewed, hearsNews)
+    (self.willWrite, self.willPurge) = (willWrite, willPurge)
   }
 
   private func fail(oneIn count: Int) throws(ServerStoreError) {
@@ -76,7 +78,11 @@ final class FaultyStores: SyncServerStore {
     try await base.acknowledge(path, replica, state, at: time)
   }
 
-  func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? { try await base.purge(path, expiry: expiry) }
+  func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
+    try willPurge(path)
+    return try await base.purge(path, expiry: expiry)
+  }
+
   func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) { try await base.truncateLog(path, through: seq) }
 
   func claim(

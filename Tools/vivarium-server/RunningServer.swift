@@ -2,7 +2,6 @@
 import Foundation
 import Logging
 import SyncEvents
-import SyncModel
 import SyncProtocol
 import SyncServer
 import SyncTokens
@@ -119,9 +118,8 @@ final class RunningServer: Sendable {
       do { try await Task.sleep(for: .seconds(3600)) } catch { return }
       let expiry = Int64(Date().timeIntervalSince1970 * 1000) - Int64(settings.forgetAfter) * 86_400_000
       do throws(ServerStoreError) {
-        for path in try await backend.stores.stores() {
-          guard let purge = try await backend.stores.purge(path, expiry: expiry) else { continue }
-          try await backend.stores.truncateLog(path, through: purge.stable)
+        for (path, error) in try await backend.stores.forget(expiry: expiry) {
+          logger.error("A store could forget nothing.", metadata: ["store": "\(path)", "why": "\(error)"])
         }
       } catch { logger.error("Nothing could be forgotten.", metadata: ["why": "\(error)"]) }
     }
