@@ -21,6 +21,8 @@ public final class WebSocketListener: Sendable {
     public var connectionsOfAddress = 1_000
     /// Seconds in which a connection must ask for a WebSocket.
     public var seconds: Int64 = 10
+    /// Seconds in which a client must take what is left for it when it is no longer served. Then its connection is closed.
+    public var secondsToEnd: Int64 = 10
 
     /// Creates the default limits.
     public init() {}
@@ -48,6 +50,7 @@ public final class WebSocketListener: Sendable {
   private typealias Upgrade = EventLoopFuture<WebSocketBridge.Channel?>
   /// The connections that nobody serves yet.
   private let pending = PendingChannels()
+  private let limits: Limits
   private let server: NIOAsyncChannel<Upgrade, Never>
   /// The port: the requested one, or the one that the system chose for 0.
   public let port: Int
@@ -64,6 +67,7 @@ public final class WebSocketListener: Sendable {
         .badAddress,
         "Others can read what comes to '\(host)' in plain text: give the server a certificate, or put a proxy with TLS before it.")
     }
+    limits = options.limits
     let counts = ConnectionCounts(options.limits)
     let pending = pending
     do {
@@ -99,7 +103,9 @@ public final class WebSocketListener: Sendable {
       try await server.executeThenClose { inbound in
         await withDiscardingTaskGroup { group in
           do {
-            for try await upgrade in inbound { group.addTask { [pending] in await WebSocketListener.take(upgrade, pending, serve) } }
+            for try await upgrade in inbound {
+              group.addTask { [pending, limits] in await WebSocketListener.take(upgrade, pending, limits, serve) }
+            }
           } catch {
             // The listener was closed.
           }
@@ -117,7 +123,7 @@ public final class WebSocketListener: Sendable {
   }
 
   private static func take(
-    _ upgrade: Upgrade, _ pending: PendingChannels, _ serve: @Sendable (any SyncTransport) async -> Void
+    _ upgrade: Upgrade, _ pending: PendingChannels, _ limits: Limits, _ serve: @Sendable (any SyncTransport) async -> Void
   ) async {
     // A client that sends an invalid request is ignored.
     guard let channel = try? await upgrade.get() else { return }
@@ -127,6 +133,10 @@ public final class WebSocketListener: Sendable {
       group.addTask { await WebSocketBridge(end: there, masks: false).carry(channel) }
       await serve(here)
       await here.close()
+      // A client that has stopped reading would keep its socket, and what is left for it in memory, for ever.
+      group.addTask { do { try await Task.sleep(for: .seconds(limits.secondsToEnd)) } catch {} }
+      _ = await group.next()
+      group.cancelAll()
     }
   }
 

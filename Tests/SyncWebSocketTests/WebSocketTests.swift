@@ -162,6 +162,38 @@ struct WebSocketTests {
     }
   }
 
+  @Test("gives its place back once it is served no more, though its client does not read", .timeLimit(.minutes(5)))
+  func unread() async throws {
+    var options = WebSocketListener.Options()
+    (options.limits.connections, options.limits.seconds, options.limits.secondsToEnd) = (1, 600, 0)
+    let listener = try await WebSocketListener(host: "127.0.0.1", port: 0, options: options)
+    let (served, continuation) = AsyncStream.makeStream(of: Void.self)
+    let running = Task {
+      try await listener.run { transport in
+        // As much as can wait, and more than the system takes from who is not read.
+        try? await transport.send([[UInt8]](repeating: [UInt8](repeating: 7, count: 256 << 10), count: 16))
+        continuation.yield()
+      }
+    }
+    let silent = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.socketOption(.so_rcvbuf), value: 4096)
+      .channelOption(.autoRead, value: false)
+      .connect(host: "127.0.0.1", port: listener.port).get()
+    let request = """
+      GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+      Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: vivarium-sync.1\r\n\r\n
+      """
+    try await silent.writeAndFlush(ByteBuffer(string: request)).get()
+    var iterator = served.makeAsyncIterator()
+    _ = await iterator.next()
+    let connector = try WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600)
+    var next = try? await connector.connect()
+    while next == nil { next = try? await connector.connect() }
+    await next?.close()
+    running.cancel()
+    try? await silent.close()
+  }
+
   @Test("is taken only so many times from one address")
   func limits() async throws {
     var limits = WebSocketListener.Limits()
