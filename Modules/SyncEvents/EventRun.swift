@@ -16,6 +16,8 @@ actor EventRun {
   private let queue: AsyncStream<StorePath>
   private let news: AsyncStream<StorePath>.Continuation
   private var queued: Set<StorePath> = []
+  /// The stores that were there when they were last listed.
+  private var seen: Set<StorePath> = []
   /// The stores that the handler follows.
   private var held: [StorePath: Held] = [:]
   /// Stores leased to others, or that failed, and when to retry them.
@@ -29,6 +31,8 @@ actor EventRun {
     var end: Int64
     let work: any EventWork
     var use: UInt64
+    /// The history of the log that `work` follows; nil before its first page.
+    var history: [UInt8]?
     /// Whether the objects that wait for the handler, whatever the log says, were looked for.
     var hasLooked = false
   }
@@ -46,6 +50,13 @@ actor EventRun {
   func wake(_ path: StorePath) {
     guard pattern.matches(path), path != EventRegistry.path, queued.insert(path).inserted else { return }
     news.yield(path)
+  }
+
+  /// Notes which stores there are: any that was not there the last time may have news that this process did not hear of.
+  func see(_ paths: [StorePath]) {
+    for path in paths where seen.insert(path).inserted { wake(path) }
+    // Those that went are new when they come back.
+    if seen.count > paths.count { seen.formIntersection(paths) }
   }
 
   /// Runs until the task is cancelled, then releases its leases.
@@ -108,7 +119,11 @@ actor EventRun {
     } catch {
       // The replica may differ from the server's state: it begins anew at the server's cursor.
       await letGo(path)
-      guard (error as? ServerStoreError)?.code != .unknownStore else { return }
+      guard (error as? ServerStoreError)?.code != .unknownStore else {
+        // If it is listed again, it was made again.
+        seen.remove(path)
+        return
+      }
       let isLost = (error as? ServerStoreError)?.code == .leaseLost
       tell(isLost ? .leaseLost(handler: handler.name, store: path) : .unavailable(handler: handler.name, error))
       waiting[path] = clock() + options.delay(afterAttempt: 1)
@@ -184,7 +199,9 @@ actor EventRun {
     guard let work = held[path]?.work else { return }
     if await work.isPending { try await deal(work, path) }
     while true {
-      let page = try await stores.changes(path, for: work.replica, after: await work.cursor, limitBytes: 1 << 20)
+      let cursor = await work.cursor
+      let page = try await stores.changes(path, for: work.replica, after: cursor, limitBytes: 1 << 20)
+      try follow(page, after: cursor, path)
       for transaction in LogTransaction.all(of: page.entries) {
         try Task.checkCancellation()
         try await work.take(transaction)
@@ -200,6 +217,18 @@ actor EventRun {
       if await work.isPending { try await deal(work, path) }
     }
     tell(.dealt(handler: handler.name, store: path, number: await work.cursor.rawValue))
+  }
+
+  /// Throws if a page is of another log than the one that is followed, because the store was removed and made anew, or restored: a new
+  /// claim says where to begin. The old lease says nothing about this log, and is not given back.
+  private func follow(_ page: LogPage, after cursor: Seq, _ path: StorePath) throws(HandlerFailure) {
+    let history = held[path]?.history ?? page.history
+    guard page.history == history, page.head >= cursor else {
+      held[path] = nil
+      failures[path] = nil
+      throw HandlerFailure(delay: 0, beginsAnew: true)
+    }
+    held[path]?.history = history
   }
 
   /// Processes the events of one transaction.
@@ -253,7 +282,7 @@ actor EventRun {
   }
 }
 
-/// A failed event that is retried, or a skipped one after which the replica begins anew.
+/// A failed event that is retried, or a skipped one or another log, after which the replica begins anew.
 private struct HandlerFailure: Error {
   /// The delay in milliseconds.
   let delay: Int64

@@ -139,12 +139,11 @@ public actor ServerEvents {
     }
   }
 
-  /// Wakes each handler once for each store, for news from before this process listened.
+  /// Tells each handler now and then which stores there are, for news from before this process listened.
   private static func scan(_ stores: any SyncServerStore, _ pause: Duration, _ runs: [EventRun]) async {
-    var known: Set<StorePath> = []
     while !Task.isCancelled {
       // If the stores cannot be read now, the next pass reads them.
-      for path in (try? await stores.stores()) ?? [] where known.insert(path).inserted { for run in runs { await run.wake(path) } }
+      if let paths = try? await stores.stores() { for run in runs { await run.see(paths) } }
       do { try await Task.sleep(for: pause) } catch { return }
     }
   }

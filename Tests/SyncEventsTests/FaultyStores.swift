@@ -13,17 +13,19 @@ final class FaultyStores: SyncServerStore {
   private let hasRenewed: @Sendable () -> Void
   private let willWrite: @Sendable () throws(ServerStoreError) -> Void
   private let willPurge: @Sendable (StorePath) throws(ServerStoreError) -> Void
+  private let listed: @Sendable ([StorePath]) -> [StorePath]
   private let hearsNews: Bool
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
     hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
-    willPurge: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in }, hearsNews: Bool = true
+    willPurge: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
+    listed: @escaping @Sendable ([StorePath]) -> [StorePath] = { $0 }, hearsNews: Bool = true
   ) {
     self.base = base
     self.random = Mutex(random)
     (self.willReadPast, self.hasRenewed, self.hearsNews) = (willReadPast, hasRenewed, hearsNews)
-    (self.willWrite, self.willPurge) = (willWrite, willPurge)
+    (self.willWrite, self.willPurge, self.listed) = (willWrite, willPurge, listed)
   }
 
   private func fail(oneIn count: Int) throws(ServerStoreError) {
@@ -44,7 +46,7 @@ final class FaultyStores: SyncServerStore {
   func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
 
   func stores() async throws(ServerStoreError) -> [StorePath] {
-    try await faulty { () throws(ServerStoreError) in try await base.stores() }
+    listed(try await faulty { () throws(ServerStoreError) in try await base.stores() })
   }
 
   func bind(
