@@ -268,8 +268,13 @@ actor EventRun {
       do { try await Task.sleep(for: .milliseconds(max(1, options.leaseMilliseconds / 3))) } catch { return }
       guard let lease = held[path]?.lease else { continue }
       let end = clock() + options.leaseMilliseconds
-      guard (try? await stores.renew(path, lease, until: end, at: clock())) != nil else { return }
-      held[path]?.end = end
+      do throws(ServerStoreError) {
+        try await stores.renew(path, lease, until: end, at: clock())
+        held[path]?.end = end
+      } catch {
+        // What is out of reach now may be in reach at the next turn, before the lease ends.
+        if error.code == .leaseLost || error.code == .unknownStore { return }
+      }
     }
   }
 

@@ -10,6 +10,7 @@ final class FaultyStores: SyncServerStore {
   private let base: any SyncServerStore
   private let random: Mutex<SeededGenerator?>
   private let willReadPast: @Sendable () async -> Void
+  private let willRenew: @Sendable (StorePath) throws(ServerStoreError) -> Void
   private let hasRenewed: @Sendable () -> Void
   private let willWrite: @Sendable () throws(ServerStoreError) -> Void
   private let willPurge: @Sendable (StorePath) throws(ServerStoreError) -> Void
@@ -18,13 +19,14 @@ final class FaultyStores: SyncServerStore {
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
+    willRenew: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
     hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
     willPurge: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
     listed: @escaping @Sendable ([StorePath]) -> [StorePath] = { $0 }, hearsNews: Bool = true
   ) {
     self.base = base
     self.random = Mutex(random)
-    (self.willReadPast, self.hasRenewed, self.hearsNews) = (willReadPast, hasRenewed, hearsNews)
+    (self.willReadPast, self.willRenew, self.hasRenewed, self.hearsNews) = (willReadPast, willRenew, hasRenewed, hearsNews)
     (self.willWrite, self.willPurge, self.listed) = (willWrite, willPurge, listed)
   }
 
@@ -96,6 +98,7 @@ final class FaultyStores: SyncServerStore {
   }
 
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    try willRenew(path)
     // Where it is not given back it is as if the process had died.
     try await faulty(2) { () throws(ServerStoreError) in try await base.renew(path, lease, until: end, at: time) }
     hasRenewed()

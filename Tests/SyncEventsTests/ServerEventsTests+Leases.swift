@@ -5,10 +5,29 @@ import Testing
 import Vivarium
 
 extension ServerEventsTests {
-  @Test func aHandlerThatTakesLongerThanItsLeaseToBeginKeepsIt() async throws {
+  @Test func aHandlerThatTakesLongerThanItsLeaseToBeginKeepsIt() async throws { try await beginsSlowly { _ in } }
+
+  @Test func aHandlerThatTakesLongerThanItsLeaseToBeginKeepsItThoughARenewalFails() async throws {
+    let left = Mutex(1)
+    try await beginsSlowly { (_: StorePath) throws(ServerStoreError) in
+      let isOutOfReach = left.withLock { left in
+        left -= 1
+        return left >= 0
+      }
+      if isOutOfReach { throw ServerStoreError(.unavailable, "It is not in reach.") }
+    }
+    let rest = left.withLock { $0 }
+    #expect(rest < 0)
+  }
+
+  /// - Parameter willRenew: what comes before renewals while the handler begins.
+  private func beginsSlowly(willRenew: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void) async throws {
     let renewals = Renewals()
     let stores = FaultyStores(
-      MemoryServerStore(), nil, willReadPast: { await renewals.pastTheFirstLease() }, hasRenewed: { renewals.note() })
+      MemoryServerStore(), nil, willReadPast: { await renewals.pastTheFirstLease() },
+      willRenew: { (path: StorePath) throws(ServerStoreError) in
+        if renewals.isAwaited.withLock({ $0 }), path.text == Shop.path { try willRenew(path) }
+      }, hasRenewed: { renewals.note() })
     let shop = Shop(stores)
     let device = try await shop.open()
     let calls = Calls()
