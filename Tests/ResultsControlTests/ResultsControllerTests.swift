@@ -350,7 +350,7 @@ import Vivarium
     #expect(controller.numberOfObjects == 8)
     // Nor does a write that is not told bring the limit back.
     try controller.writeWithoutTelling { store in try task(store, 2).name = "two" }
-    #expect(controller.text == ["0: two 3", "1: 4 5 6", "2: 7 8 9"])
+    #expect(controller.text == ["0: 3 two", "1: 4 5 6", "2: 7 8 9"])
   }
 
   @Test func ordinaryWritesOfAnybodyCount() throws {

@@ -70,8 +70,8 @@ extension RecordedTransaction {
     return isOwned
   }
 
-  /// Call before the values of a column that is no longer used are cleared, without this: what only it owns goes with the commit, or
-  /// with `removeOrphans`.
+  /// Call before the values of a column that is no longer used are cleared past the record: embedded objects that only it has go with the
+  /// commit, or with `removeOrphans`.
   package func noteRelease(of column: ColumnID, _ key: ObjectKey) throws(StorageError) {
     guard let owned = owning(column) else { return }
     for target in try targets(of: owned, key.rawValue) { part.letGo.insert(ObjectPlace(table: owned.target, key: target)) }
