@@ -1,3 +1,5 @@
+import StorageInterface
+import StoreValues
 import Testing
 import Vivarium
 import VivariumTestSupport
@@ -74,6 +76,25 @@ import VivariumTestSupport
     #expect(new.isManaged && old.name == "New" && old.pets.map(\.tag) == ["fido"])
   }
 
+  @Test(arguments: [UpdatePolicy.error, .modified]) func aWriteThatFailsAsAWholeSaysWhatFailedFirst(policy: UpdatePolicy) throws {
+    var configuration = StoreConfiguration.reference(nil, models: [Crew.self, CrewPet.self, CrewDebt.self, CrewCard.self])
+    configuration.manualDelivery = true
+    configuration.backend = ForwardingBackend(configuration.backend) { engine in ForwardingEngine(engine, write: { FullWrite(base: $0) }) }
+    let full = try Store(configuration)
+    let error = #expect(throws: StoreError.self) {
+      try full.write { try full.add(Crew(id: 1, card: CrewCard(number: FullWrite.last)), update: policy) }
+    }
+    #expect(error?.code == .outOfDiskSpace)
+    let other = #expect(throws: StoreError.self) {
+      try full.write {
+        let crew = Crew(id: 1)
+        try full.add(crew)
+        crew.card = CrewCard(number: FullWrite.last)
+      }
+    }
+    #expect(other?.code == .outOfDiskSpace && full.objects(Crew.self).isEmpty)
+  }
+
   @Test func deletingSeveralOfWhichOneIsDeniedDeletesNone() throws {
     let (free, bound) = (Crew(id: 1), Crew(id: 2))
     bound.debts = [CrewDebt(sum: 1)]
@@ -86,5 +107,45 @@ import VivariumTestSupport
     try store.write { bound.debts.removeAll() }
     try store.write { try store.delete([free, bound]) }
     #expect(store.objects(Crew.self).isEmpty)
+  }
+}
+
+/// The disk is full when an object with the last number is added. From then on nothing can be done, as in an engine.
+private final class FullWrite: ForwardingWrite {
+  static let last = 77
+  let base: any WriteTransaction
+  private var isSpoiled = false
+
+  init(base: any WriteTransaction) { self.base = base }
+
+  private func check() throws(StorageError) {
+    if isSpoiled { throw StorageError(.misuse, .transaction, "The transaction failed before and can only be ended.") }
+  }
+
+  func insert(_ row: RowBuffer) throws(StorageError) -> ObjectKey {
+    try check()
+    if catalog[row.table]?.name == "CrewCard", row.word(0) == Int64(FullWrite.last) {
+      isSpoiled = true
+      throw StorageError(.outOfDiskSpace, .transaction, "The disk is full.")
+    }
+    return try base.insert(row)
+  }
+
+  func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
+    try check()
+    try base.delete(table, key)
+  }
+
+  func rollbackToSavepoint() throws(StorageError) {
+    try check()
+    try base.rollbackToSavepoint()
+  }
+
+  func commit(_ record: CommitRecord, _ durability: Durability) throws(StorageError) -> Version {
+    do throws(StorageError) { try check() } catch {
+      base.end()
+      throw error
+    }
+    return try base.commit(record, durability)
   }
 }

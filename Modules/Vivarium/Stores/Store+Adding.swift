@@ -243,7 +243,7 @@ extension Store {
         }
       }
     } catch {
-      takeBack(done, write)
+      takeBack(done, write, after: error)
       throw error
     }
     writer.edits.added?.append(contentsOf: done)
@@ -347,20 +347,19 @@ extension Store {
 
   /// Undoes the additions of a call that failed: the objects are unmanaged again. What they have changed in stored objects is undone by a
   /// savepoint.
-  func takeBack(_ done: [AddedObject], _ write: RecordedTransaction) {
+  func takeBack(_ done: [AddedObject], _ write: RecordedTransaction, after cause: StoreError) {
     if done.isEmpty { return }
     for added in done.reversed() {
-      if added.isNew { takeBack(added, write) }
+      if added.isNew {
+        // Delete rules are for objects that were there: they would delete, or keep, what this one was only about to link. If it cannot be
+        // deleted, the write has failed as a whole, because of what failed first.
+        do throws(StorageError) { try write.deleteAlone(added.context.table, ObjectKey(added.key)) } catch { refuse(cause) }
+      }
       let object = added.object
       object._$raw = nil
       object._$key = 0
       object._$owner = added.values
     }
     didChangeEverything()
-  }
-
-  private func takeBack(_ added: AddedObject, _ write: RecordedTransaction) {
-    // Delete rules are for objects that were there: they would delete, or keep, what this one was only about to link.
-    do throws(StorageError) { try write.deleteAlone(added.context.table, ObjectKey(added.key)) } catch { refuse(StoreError(error)) }
   }
 }

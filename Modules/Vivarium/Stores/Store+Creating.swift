@@ -72,7 +72,8 @@ extension Store {
       return result
     } catch {
       dropWindows()
-      try storing { () throws(StorageError) in try write.rollbackToSavepoint() }
+      // No part can be undone of a write that has failed as a whole. Its commit fails too, and the first error says why.
+      try? write.rollbackToSavepoint()
       didChangeEverything()
       throw error
     }

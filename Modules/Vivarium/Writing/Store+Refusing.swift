@@ -27,7 +27,7 @@ extension Store {
     } catch {
       let added = writer.edits.added ?? []
       writer.edits.added = outer
-      if let writing { takeBack(added, writing) }
+      if let writing { takeBack(added, writing, after: error) }
       throw error
     }
   }
