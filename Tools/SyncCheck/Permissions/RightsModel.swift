@@ -41,7 +41,10 @@ struct RightsModel {
   }
 
   /// Whether the server has to grant a wish.
-  func isGranted(_ wish: Wish) -> Bool { (wish.user == "*" || users.contains(wish.user)) && mayGive(wish.author, at: wish.path) }
+  func isGranted(_ wish: Wish) -> Bool {
+    let makesSense = !(wish.read == false && wish.write == true)
+    return makesSense && (wish.user == "*" || users.contains(wish.user)) && mayGive(wish.author, at: wish.path)
+  }
 
   /// Whether a user may say who may do what at a path: what he manages is it, or is above it.
   func mayGive(_ user: String, at path: String) -> Bool {
@@ -54,8 +57,8 @@ struct RightsModel {
   mutating func apply(_ wish: Wish) {
     let place = Place(user: wish.user, path: wish.path)
     var rights = given[place] ?? Rights()
-    rights.read = wish.read ?? rights.read
-    rights.write = wish.write ?? rights.write
+    rights.read = wish.read ?? rights.mayRead
+    rights.write = wish.read == false ? false : wish.write ?? rights.write
     rights.manage = wish.manage ?? rights.manage
     given[place] = rights == Rights() ? nil : rights
   }
