@@ -38,8 +38,7 @@ package struct DurableNote: Equatable, Sendable {
   private static let wordCount = 3
 
   /// The third word is of both and the file. It also finds notes that are half written, since their words are stored one by one, and
-  /// files that are not ours. By
-  /// the inode alone: a device may have another number after a restart.
+  /// files that are not ours. By the inode alone: a device may have another number after a restart.
   func words(for data: FileIdentity) -> [UInt64] {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for word in [version, log, data.inode] {

@@ -23,9 +23,12 @@ extension SQLiteEngine {
   }
 
   /// Call after the commit that made the version.
-  func keep(_ lists: PositionCache, _ version: Version) {
+  func keep(_ tails: ListTails, _ lists: PositionCache, _ version: Version) {
     let fits = lists.count <= SQLiteEngine.positionsMax && lists.listCount <= SQLiteEngine.listsMax
-    shared.withLock { $0.lists = (version, fits ? lists : PositionCache()) }
+    shared.withLock { shared in
+      shared.tails = (version, tails)
+      shared.lists = (version, fits ? lists : PositionCache())
+    }
   }
 
   /// The positions of a list in the version, for a read that shares what is known.
@@ -52,8 +55,7 @@ extension SQLiteEngine {
   private func offer(_ version: Version, length: Int, _ add: (inout PositionCache) -> Void) {
     guard length >= SQLiteEngine.lengthMin else { return }
     shared.withLock { shared in
-      guard shared.newest?.version == version else { return }
-      if shared.lists.version != version { shared.lists = (version, PositionCache()) }
+      guard shared.lists.version == version else { return }
       let (positions, lists) = (shared.lists.positions.count, shared.lists.positions.listCount)
       if positions + length > SQLiteEngine.positionsMax || lists >= SQLiteEngine.listsMax { shared.lists.positions.forgetAll() }
       add(&shared.lists.positions)

@@ -19,17 +19,15 @@ extension SQLiteEngine {
     do throws(StorageError) {
       try begin(connection, deadline)
       connection.checkSettled()
-      if let settled = connection.settled {
-        connection.use(settled.state.layout)
-        watch.withLock { $0?.noteBeginning() }
-        return SQLiteWriteTransaction(self, connection, settled.state, hold, takeLists(settled.state.version))
-      }
-      if try logForeignWrites(connection) {
+      let settled = connection.settled?.state
+      if settled == nil, try logForeignWrites(connection) {
         bell.ring()
         try begin(connection, deadline)
       }
       watch.withLock { $0?.noteBeginning() }
-      return SQLiteWriteTransaction(self, connection, try state(of: connection), hold, PositionCache())
+      guard let settled else { return SQLiteWriteTransaction(self, connection, try state(of: connection), hold, PositionCache()) }
+      connection.use(settled.layout)
+      return SQLiteWriteTransaction(self, connection, settled, hold, takeLists(settled.version))
     } catch {
       endWrite(connection, hold, [:])
       throw error

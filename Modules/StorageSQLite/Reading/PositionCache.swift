@@ -21,8 +21,8 @@ struct PositionCache {
 
   mutating func keep(_ positions: [Int64], _ column: ColumnID, _ owner: ObjectKey) {
     if total + positions.count > PositionCache.positionsMax || lists.count >= PositionCache.listsMax { forgetAll() }
-    total += positions.count
-    lists[Owner(column: column, key: owner.rawValue)] = positions
+    let before = lists.updateValue(positions, forKey: Owner(column: column, key: owner.rawValue))
+    total += positions.count - (before?.count ?? 0)
   }
 
   /// The number of elements of a list, if known.

@@ -69,9 +69,6 @@ extension SQLiteEngine {
     shared.withLock { $0.tails.version == version ? $0.tails.lists : ListTails() }
   }
 
-  /// Call after the commit that made the version.
-  func keep(_ tails: ListTails, _ version: Version) { shared.withLock { $0.tails = (version, tails) } }
-
   /// The number of list positions that a transaction has read. For tests.
   package static func positionCount(of transaction: any StorageReading) -> Int {
     (transaction as? Snapshot)?.positions.count ?? 0

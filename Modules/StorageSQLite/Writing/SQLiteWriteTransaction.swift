@@ -130,8 +130,7 @@ extension SQLiteWriteTransaction {
     } catch {
       throw spoil(StorageError(widening: error))
     }
-    engine.keep(tails, next)
-    engine.keep(positions, next)
+    engine.keep(tails, positions, next)
     // The next write can edit it without a copy.
     positions.forgetAll()
     try engine.committed(state, isNewLayout: layout !== layoutAtBeginning, durability)

@@ -39,7 +39,7 @@ extension ListHandle {
     return try? element._$elementValue(store)
   }
 
-  /// The value at a position of a map.
+  /// The element at a position.
   func element<T: PersistableElement>(_ type: T.Type, at position: Int) -> T? {
     if position < 0 || position == .max { return nil }
     let found: [T] = elements(position..<position + 1)

@@ -7,6 +7,7 @@ extension SchemaUpkeep {
   /// `.schemaMismatch` for a new property without a default if objects need a value, and for values that would be lost.
   func adopt(_ grown: Catalog, _ steps: [CatalogStep], _ write: RecordedTransaction) throws(StoreError) {
     let old = write.transaction.catalog
+    try checkReplicated(grown, write)
     let faults = try forgotten(steps, write.transaction) + strays(from: old, to: grown, isMigration: false, write.transaction)
     let added = try evaluated(in: grown, steps, faults, write)
     let retired = grown.retired(since: old)

@@ -33,7 +33,6 @@ struct SchemaUpkeep {
     case .nothing: return []
     case .addition(let catalog, let added):
       steps = added
-      try checkReplicated(catalog, write)
       try adopt(catalog, added, write)
       try storing { () throws(StorageError) in try write.deriveAll() }
     case .migration: steps = try migrate(write, try plan(from: write.transaction.catalog)).steps
@@ -56,7 +55,6 @@ struct SchemaUpkeep {
       case .addition(let grown, let steps):
         report.steps = steps
         report.outcomes = try outcomes(steps, nil, grown, write.transaction)
-        try checkReplicated(grown, write)
         try adopt(grown, steps, write)
         report.count(write)
       case .migration:

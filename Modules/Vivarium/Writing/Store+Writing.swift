@@ -156,17 +156,15 @@ extension Store {
     let isSkipping = silently || !tokens.isEmpty
     if let snapshot = committed.snapshot {
       do throws(StoreError) { try follow(snapshot) } catch { misuse(error) }
-      checkCommittedProperties()
-      if isSkipping { followMoves(of: tokens, orAll: silently) }
     } else if isSkipping {
       // Observers move version by version, as in other stores: first to the one that they are not told of.
       deliver(.commits)
-      checkCommittedProperties()
     } else {
       // One that is not available now is taken at the next refresh.
       try? advance()
-      checkCommittedProperties()
     }
+    checkCommittedProperties()
+    if isSkipping, committed.snapshot != nil { followMoves(of: tokens, orAll: silently) }
     if observing.missedTurn { scheduleTurnIfBehind() }
   }
 

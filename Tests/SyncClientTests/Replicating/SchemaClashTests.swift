@@ -52,6 +52,15 @@ struct SchemaClashTests {
     store.replicator(path: "/shared/notes", connector: TestConnector(host), credentials: FixedToken(user))
   }
 
+  /// A device that has sent a note.
+  private func ann() async throws -> Device {
+    let ann = try Device(host, "ann")
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a", "text": "tea"]) }
+    await ann.replicator.start()
+    try await ann.replicator.uploaded()
+    return ann
+  }
+
   /// Starts, and waits until somebody has to act.
   private func suspension(of replicator: Replicator, _ begin: () async -> Void) async -> SyncError? {
     let notices = await replicator.notices()
@@ -62,10 +71,7 @@ struct SchemaClashTests {
 
   @Test("suspend the one that cannot hold what the server has, which keeps what it wrote")
   func clash() async throws {
-    let ann = try Device(host, "ann")
-    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a", "text": "tea"]) }
-    await ann.replicator.start()
-    try await ann.replicator.uploaded()
+    let ann = try await ann()
 
     let store = try open("bob", Retyped.Note.self)
     try store.write { _ = try store.create(Retyped.Note.self, value: ["id": "b", "text": 5]) }
@@ -89,10 +95,7 @@ struct SchemaClashTests {
 
   @Test("go on where they were once the models fit")
   func remedy() async throws {
-    let ann = try Device(host, "ann")
-    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "a", "text": "tea"]) }
-    await ann.replicator.start()
-    try await ann.replicator.uploaded()
+    let ann = try await ann()
     do {
       let store = try open("bob", Retyped.Note.self)
       let bob = replicator(of: store, "bob")

@@ -14,8 +14,18 @@ struct ChangedRightsTests {
     return SyncHost(stores: MemoryServerStore(), access: access, configuration: configuration, clock: { 1_000_000 })
   }
 
-  private func isError(_ code: SyncErrorCode) -> @Sendable (ServerMessage) -> Bool {
-    { if case .error(_, code, _, _) = $0 { true } else { false } }
+  /// Waits until the server ends the client's session or connection for a reason.
+  private func isEnded(_ client: RawClient, _ reason: SyncErrorCode) async throws -> Bool {
+    let messages = try await client.messages { if case .error(_, reason, _, _) = $0 { true } else { false } }
+    return if case .error(_, reason, _, _)? = messages.last { true } else { false }
+  }
+
+  /// Connects, and begins to bind a store.
+  private func binding(_ host: SyncHost, _ token: String) async throws -> RawClient {
+    let client = RawClient(host)
+    try await client.hello(token)
+    try await client.bind(1)
+    return client
   }
 
   @Test("count as they are at last, in whatever order the answers come")
@@ -44,15 +54,12 @@ struct ChangedRightsTests {
   func binding() async throws {
     let host = host()
     let held = await access.holdNext(.grant)
-    let ann = RawClient(host)
-    try await ann.hello("ann")
-    try await ann.bind(1)
+    let ann = try await binding(host, "ann")
     await held.begun.wait()
     await access.change { $0.rights = [] }
     await host.recheck()
     held.goesOn.fire()
-    let messages = try await ann.messages(until: isError(.unknownStore))
-    #expect(messages.last.map(isError(.unknownStore)) == true)
+    #expect(try await isEnded(ann, .unknownStore))
   }
 
   @Test("count for a user who was being let in", arguments: [false, true])
@@ -65,8 +72,7 @@ struct ChangedRightsTests {
     await access.change { $0.refusal = SyncRefusal(.userSuspended) }
     if isExpelled { await host.expel("ann", SyncRefusal(.userSuspended)) } else { await host.recheck() }
     held.goesOn.fire()
-    let messages = try await ann.messages(until: isError(.userSuspended))
-    #expect(messages.last.map(isError(.userSuspended)) == true)
+    #expect(try await isEnded(ann, .userSuspended))
   }
 
   @Test("count once they can be determined")
@@ -78,8 +84,7 @@ struct ChangedRightsTests {
       state.failures = 3
     }
     await host.recheck()
-    let messages = try await ann.messages(until: isError(.userSuspended))
-    #expect(messages.last.map(isError(.userSuspended)) == true)
+    #expect(try await isEnded(ann, .userSuspended))
   }
 
   @Test("count in the other stores where those of one cannot be determined")
@@ -107,9 +112,7 @@ struct ChangedRightsTests {
   func renewal(isBinding: Bool) async throws {
     let host = host()
     let held = await access.holdNext(.grant)
-    let ann = RawClient(host)
-    try await ann.hello("ann.1")
-    try await ann.bind(1)
+    let ann = try await binding(host, "ann.1")
     await held.begun.wait()
     if !isBinding {
       held.goesOn.fire()
@@ -121,8 +124,7 @@ struct ChangedRightsTests {
       _ = try await ann.messages { if case .authenticated = $0 { true } else { false } }
       held.goesOn.fire()
     }
-    let messages = try await ann.messages(until: isError(.unknownStore))
-    #expect(messages.last.map(isError(.unknownStore)) == true)
+    #expect(try await isEnded(ann, .unknownStore))
   }
 
   @Test("are no longer those of the token before, even if they were asked for already")
