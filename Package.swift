@@ -124,8 +124,8 @@ let targets: [Target] = [
   Room.module(
     "SyncEvents",
     [
-      "StorageInterface", "StorageMemory", "StoreMessages", "StoreValues", "SyncClient", "SyncManagement", "SyncModel", "SyncProtocol",
-      "SyncServer", "Vivarium",
+      "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageMemory", "StoreMessages", "StoreValues", "SyncClient",
+      "SyncManagement", "SyncModel", "SyncProtocol", "SyncServer", "Vivarium",
     ]),
   // Rank 9 and 11: programs, and what they share with tests.
   Room.program(

@@ -12,6 +12,7 @@ import Vivarium
   @PrimaryKey var id = ""
   var total = 0
   var status = "new"
+  var owner = ""
   var customer: Customer?
   var lines: LiveList<String>
   var address: Address?

@@ -53,6 +53,17 @@ extension SessionFile {
 }
 
 extension RemoteChanges {
+  /// Brings objects into a file that has no others, in a write that is undone, and says where they are.
+  package static func places(
+    of states: [ObjectIdentity: ObjectState], in write: RecordedTransaction
+  ) throws(StorageError) -> [ObjectIdentity: ObjectLink] {
+    var changes = try RemoteChanges(write)
+    try changes.integrator.take(states.mapValues { $0 }, under: PendingChangesets())
+    var places: [ObjectIdentity: ObjectLink] = [:]
+    for object in states.keys { places[object] = try changes.integrator.names.place(of: object) }
+    return places
+  }
+
   /// The objects in whose embedded objects some changes act.
   fileprivate func owners(in entries: [LogEntry]) throws(StorageError) -> Set<ObjectLink> {
     var owners: Set<ObjectLink> = []

@@ -45,6 +45,15 @@ package struct SharedFile: Sendable {
     return try result.get()
   }
 
+  /// Runs `body` in a write of the calling thread that is always undone: it looks at objects as the file would have them. Waits for other
+  /// writes of the file.
+  package func tryOut<R>(_ body: (RecordedTransaction) throws -> R) throws -> R {
+    let write = RecordedTransaction(
+      try shared.engine.beginWrite(.never), origin: StoreOrigin.remote, recordsValues: false, followsRules: false, companion: nil)
+    defer { write.end() }
+    return try body(write)
+  }
+
   /// Returns when all earlier commits are durable.
   package func makeDurable() async throws {
     let error = await withCheckedContinuation { continuation in

@@ -3,6 +3,7 @@ import Foundation
 import StorageMemory
 import StoreValues
 import SyncClient
+import SyncEvents
 import SyncModel
 import SyncProtocol
 import SyncServer
@@ -39,16 +40,16 @@ import Vivarium
   private static let users = ["ann", "bob", "cleo", "dan"]
 
   /// A claim is changed by its owner alone, keeps him, and does not shrink.
-  private static let rules: WriteRules = { _, transaction in
+  private static func rules() throws -> WriteRules {
+    var owners = try ObjectRules(models: Claim.self)
+    try owners.require(Claim.self, in: path, "A claim is changed by its owner, and keeps him.") { claim, user in claim.owner == user }
+    return { [owners] path, transaction in owners.judge(path, transaction) ?? shrinking(transaction) }
+  }
+
+  private nonisolated static func shrinking(_ transaction: UploadCase) -> Verdict? {
     for object in transaction.objects where object.className == Name("Claim") {
-      let (before, after) = (transaction.before(object), transaction.after(object))
-      guard let owner = (before ?? after)?["owner"], owner == .string(transaction.user) else {
-        return Verdict(.writeDenied, "A claim is changed by its owner.")
-      }
-      if let after, after["owner"] != owner { return Verdict(.writeDenied, "A claim keeps its owner.") }
-      if let old = RowRules.amount(before), let new = RowRules.amount(after), new < old {
-        return Verdict(.invalidChange, "A claim does not shrink.")
-      }
+      guard let old = amount(transaction.before(object)), let new = amount(transaction.after(object)), new < old else { continue }
+      return Verdict(.invalidChange, "A claim does not shrink.")
     }
     return nil
   }
@@ -65,8 +66,8 @@ import Vivarium
   private var lastNumber = 0
   private var told = 0
 
-  init(stores: any SyncServerStore, seed: UInt64, report: Report) {
-    host = SyncHost(stores: stores, access: OpenAccess(), rules: RowRules.rules)
+  init(stores: any SyncServerStore, seed: UInt64, report: Report) throws {
+    host = SyncHost(stores: stores, access: OpenAccess(), rules: try RowRules.rules())
     (self.report, random) = (report, SplitMix(state: seed))
   }
 

@@ -15,6 +15,11 @@ public struct Field<Root>: Sendable {
 /// The result of a `where` closure.
 public typealias Condition = Field<Bool>
 
+extension PredicateNode {
+  /// The condition that a `where` closure makes.
+  package init<T: Model>(_ condition: (Field<T>) -> Condition) { self = condition(Field(.path([]))).body.node }
+}
+
 extension Field where Root == Bool {
   /// Both hold.
   @inlinable public static func && (a: Self, b: Self) -> Self { Self(a.body.and(b.body)) }
