@@ -71,20 +71,49 @@ public final class StorePresence: Sendable {
   }
 
   /// Runs `body` while nobody, in this process or another, has the store open, and excludes everybody meanwhile. Throws
-  /// `.alreadyOpen` if somebody has. Without a coordination file nobody can have it open.
+  /// `.alreadyOpen` if somebody has. Whatever `body` removes, the coordination file comes last: it is what keeps others out.
+  ///
+  /// - Parameter opened: runs between the opening and the lock, for tests.
   public static func whileAbsent(
-    path: String, _ body: () throws(StorageError) -> Void
+    path: String, opened: () -> Void = {}, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
-    let file: Int32
-    do throws(StorageError) {
-      file = try SideFile.open(path, CoordinationFile.name, writes: true, creates: false)
-    } catch {
-      if error.underlyingCode == ENOENT { return try body() }
-      throw error
+    guard let (file, isNew) = try lockedAlone(path, opened) else { return try body() }
+    defer {
+      // Made for this call alone.
+      if isNew, FileIdentity(descriptor: file) == FileIdentity(path: path) { unlink(path) }
+      letGo(file)
     }
-    defer { letGo(file) }
-    guard cs_lock_exclusive(file, StorePresence.byte, 1) == 0 else { throw busy(path) }
     try body()
+  }
+
+  /// The coordination file, locked against everybody, and whether this call has made it: somebody may open a store that is not there
+  /// yet. Nil where no file can be made, because then nobody can make or remove a store there.
+  private static func lockedAlone(
+    _ path: String, _ opened: () -> Void
+  ) throws(StorageError) -> (file: Int32, isNew: Bool)? {
+    var isNew = false
+    while true {
+      let file: Int32
+      do throws(StorageError) {
+        file = try SideFile.open(path, CoordinationFile.name, writes: true, creates: isNew, mode: 0o664)
+      } catch {
+        if !isNew, error.underlyingCode == ENOENT {
+          isNew = true
+          continue
+        }
+        if isNew, [ENOENT, ENOTDIR, EACCES, EPERM, EROFS].contains(error.underlyingCode) { return nil }
+        throw error
+      }
+      opened()
+      guard cs_lock_exclusive(file, StorePresence.byte, 1) == 0 else {
+        letGo(file)
+        throw busy(path)
+      }
+      if FileIdentity(descriptor: file) == FileIdentity(path: path) { return (file, isNew) }
+      // Removed, and perhaps made again, between our open and our lock: then our lock is worthless.
+      letGo(file)
+      isNew = false
+    }
   }
 
   /// Releases the locks and closes. Closing alone would leave them to a process that another thread is just starting, which has

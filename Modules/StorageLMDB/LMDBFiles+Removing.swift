@@ -13,7 +13,7 @@ import StoreValues
 extension LMDBFiles {
   /// Removes all files. The caller has ensured that nobody has the store open.
   func removeAll() throws(StorageError) {
-    for path in all + [data + FileTurn.replication] where unlink(path) != 0 && errno != ENOENT {
+    for path in [data + FileTurn.replication] + all where unlink(path) != 0 && errno != ENOENT {
       throw .system(errno, doing: "remove", path: path)
     }
   }

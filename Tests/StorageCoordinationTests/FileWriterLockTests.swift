@@ -140,6 +140,36 @@ struct StorePresenceTests {
     #expect(inside?.code == .alreadyOpen)
   }
 
+  @Test("Who removes with a coordination file that was removed and made again meanwhile meets the one who opened the new store")
+  func aLockOnAFileThatIsGoneIsWorthless() throws {
+    let path = scratch.file("a.coord")
+    do { _ = try StorePresence(path: path, as: .writer) }
+    var presence: StorePresence?
+    var ran = false
+    let error = #expect(throws: StorageError.self) {
+      let opened = {
+        guard presence == nil else { return }
+        unlink(path)
+        presence = try? StorePresence(path: path, as: .writer)
+      }
+      try StorePresence.whileAbsent(path: path, opened: opened) { ran = true }
+    }
+    #expect(error?.code == .alreadyOpen && !ran && presence != nil)
+  }
+
+  @Test("A removal keeps others out also where there was no coordination file, and leaves none")
+  func removalWithoutACoordinationFileKeepsOthersOut() throws {
+    let path = scratch.file("a.coord")
+    var inside: StorageError?
+    try StorePresence.whileAbsent(path: path) {
+      do throws(StorageError) { _ = try StorePresence(path: path, as: .writer) } catch { inside = error }
+    }
+    #expect(inside?.code == .alreadyOpen && access(path, F_OK) != 0)
+    var ran = false
+    try StorePresence.whileAbsent(path: scratch.file("no/a.coord")) { ran = true }
+    #expect(ran)
+  }
+
   @Test func unprotectedReadersAndWritersExcludeEachOther() throws {
     let path = scratch.file("a.coord")
     var writer: StorePresence? = try StorePresence(path: path, as: .writer)

@@ -50,6 +50,21 @@ import VivariumTestSupport
     }
   }
 
+  @Test("A log that an older store left is not the new one's", arguments: [false, true])
+  func aLogWithoutItsFileIsNotPlayedBack(isEmptied: Bool) throws {
+    let left = try Left(Array(repeating: .full, count: 10))
+    try left.putBack()
+    // Somebody removes the main file alone, or empties it.
+    if isEmptied { try Data().write(to: URL(fileURLWithPath: left.place.path)) } else { unlink(left.place.path) }
+    #expect(try left.count() == 0)
+    let engine = try left.place.open()
+    defer { engine.close() }
+    #expect(try engine.latestVersion() == Version(0))
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write(.full) { _ = try $0.insert(table, ["id": .int(77)]) }
+    #expect(try left.count() == 1)
+  }
+
   @Test func noDurableCommitIsMissingWithoutAWord() throws {
     var random = SeededGenerator.forTest("noDurableCommitIsMissingWithoutAWord")
     let left = try Left(Array(repeating: .full, count: 40))

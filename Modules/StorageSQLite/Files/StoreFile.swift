@@ -19,7 +19,7 @@ struct StoreFile {
   var coordinationPath: String { path + ".coord" }
   var bellPath: String { path + ".bell" }
   var logPath: String { path + "-wal" }
-  /// All of them, the main one first.
+  /// All of them, the main one first, and last the one that keeps others out.
   var allPaths: [String] { [path, logPath, path + "-shm", bellPath, coordinationPath] }
 
   /// The files that `prepare` has created, to be removed if opening fails.
@@ -102,6 +102,10 @@ struct StoreFile {
       guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
       try aside.make()
     }
+    // What an older store left would be taken for the new one's: SQLite looks at a log's own sums alone.
+    for path in [logPath, path + "-shm"] where unlink(path) != 0 && errno != ENOENT {
+      throw .system(errno, doing: "remove what an older store left,", path: path)
+    }
     if found == .empty {
       guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "make", path: path) }
     } else {
@@ -135,7 +139,7 @@ struct StoreFile {
 
   /// Removes every file of the store; the caller has ensured that nobody has it open.
   func removeAll() throws(StorageError) {
-    for path in allPaths + [path + FileTurn.replication] where unlink(path) != 0 {
+    for path in [path + FileTurn.replication] + allPaths where unlink(path) != 0 {
       if errno != ENOENT { throw .system(errno, doing: "remove", path: path) }
     }
   }
