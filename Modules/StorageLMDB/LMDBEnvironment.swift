@@ -178,13 +178,14 @@ final class LMDBEnvironment: Sendable {
 
   /// Ensures that new transactions have a map of at least `bytes` bytes.
   func growMap(toHold bytes: Int) throws(StorageError) {
-    try raw.grow(toHold: bytes)
-    // Idle transactions would keep using the smaller map.
+    // Idle transactions would keep using the smaller map. They end first: a new map needs a place in the table of readers for a moment,
+    // and LMDB's handle that finds none would, when closed, take back the process's locks.
     let old = idle.withLock { idle in
       defer { idle = [] }
       return idle
     }
     for transaction in old { mdb_txn_abort(transaction.pointer) }
+    try raw.grow(toHold: bytes)
   }
 
   /// The number of the process's maps of the file, and the size of the newest in bytes; for tests.

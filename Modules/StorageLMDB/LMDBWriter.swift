@@ -39,6 +39,7 @@ final class LMDBWriter: KeyValueWriter {
     let (version, byteCount) = (batch.version, batch.byteCount)
     try environment.checkInPlace()
     try environment.safePoints.prepare(environment, durability, bytes: byteCount)
+    defer { if durability != .full { environment.safePoints.follow(environment, durability) } }
     let format = try checkBase(batch)
     makeRoom(for: batch.count, byteCount)
     let (transaction, handle) = try environment.beginLMDBWrite(.transaction)
@@ -59,7 +60,6 @@ final class LMDBWriter: KeyValueWriter {
     environment.remember(transaction: number, version: version)
     environment.hasStoreID.store(true, ordering: .relaxed)
     environment.bell.ring()
-    if durability != .full { environment.safePoints.follow(environment, durability) }
     environment.didCommit(byteCount)
   }
 

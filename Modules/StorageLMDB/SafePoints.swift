@@ -112,13 +112,18 @@ final class SafePoints: Sendable {
     }
   }
 
-  /// Call after an unsynced commit: schedules the point's advance, within the bound of a grouped commit.
+  /// Call after an unsynced commit, also one that failed: it has a point, too. Schedules the point's advance, within the bound of a
+  /// grouped commit.
   func follow(_ environment: LMDBEnvironment, _ durability: Durability) {
     var wait = SafePoints.refreshAfter
+    if state.withLock({ $0.unsyncedBytes > SafePoints.refreshBytes }) { wait = .zero }
     // The work itself takes time, so it starts at half the bound.
     if case .grouped(let bound) = durability { wait = min(wait, max(bound / 2, .zero)) }
+    schedule(environment, after: wait)
+  }
+
+  private func schedule(_ environment: LMDBEnvironment, after wait: Duration) {
     let time = state.withLock { state -> DispatchTime? in
-      if state.unsyncedBytes > SafePoints.refreshBytes { wait = .zero }
       let time = DispatchTime.now() + .nanoseconds(Int(clamping: wait.nanoseconds))
       if let due = state.due, due <= time { return nil }
       state.due = time
@@ -138,10 +143,12 @@ final class SafePoints: Sendable {
   static func waitForBackground() { queue.sync {} }
 
   /// Advances the point to the newest version, and releases the old one. In the background or at the end; fails silently,
-  /// because the old point remains valid and the next refresh tries again.
+  /// because the old point remains valid. In the background it is tried again, whoever wrote meanwhile: perhaps nobody commits any more.
   func refresh(_ environment: LMDBEnvironment, due: DispatchTime? = nil) {
     state.withLock { if due == nil || $0.due == due { $0.due = nil } }
-    try? move(environment, .after(.seconds(2)))
+    do throws(StorageError) { try move(environment, .after(.seconds(2))) } catch {
+      if due != nil { schedule(environment, after: SafePoints.refreshAfter) }
+    }
   }
 
   /// Advances the point to the newest version: everything committed before is synced when this returns. Does nothing if it

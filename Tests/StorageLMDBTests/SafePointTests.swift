@@ -1,5 +1,7 @@
 import ColumnStore
+import Dispatch
 import Foundation
+import StorageCoordination
 import StorageInterface
 import StoreValues
 import Testing
@@ -165,6 +167,24 @@ struct SafePointTests {
     environment.safePoints.pauseBackground()
     try store.put([("a", "6")], 6, .relaxed)
     #expect(environment.safePoints.pinned == after.transaction)
+  }
+
+  @Test("A point that could not be moved while somebody wrote is moved afterwards, though nobody commits")
+  func theBackgroundTriesAgain() throws {
+    let store = try LMDBStore(path: path)
+    let environment = try store.environment()
+    let other = try LMDBStore(path: path)
+    environment.safePoints.pauseBackground()
+    try store.put([("a", "1")], 1, .relaxed)
+    let before = try #require(environment.safePoints.pinned)
+    // The turn that the commit asked for comes while another writes, for longer than it waits.
+    let hold = try #require(try other.environment().acquireWriter(.never))
+    environment.safePoints.refresh(environment, due: DispatchTime(uptimeNanoseconds: 1))
+    #expect(environment.safePoints.pinned == before)
+    hold.release()
+    // Nobody commits; the next turn comes by itself.
+    while environment.safePoints.pinned != nil { sched_yield() }
+    #expect(try #require(try point()).transaction > before)
   }
 
   @Test func aPointOfAnotherFileIsIgnored() throws {
