@@ -5,6 +5,7 @@ import Musl
 #else
 import Darwin
 #endif
+import StorageCoordination
 import StorageInterface
 
 /// The contents of a file's first pages, read before LMDB maps it: LMDB trusts them, and access beyond the end of a mapped file
@@ -26,7 +27,7 @@ struct LMDBHeader {
   /// Reads the header of the file. Throws the errors of opening it.
   init(path: String) throws(StorageError) {
     // Opening and closing it would drop the process's locks on it, and with them the protection of its readers.
-    if LMDBEnvironment.table.isLockFile(path) {
+    if LMDBEnvironment.table.isLockFile(path) || HeldFiles.contains(path) {
       kind = .foreign
       return
     }
