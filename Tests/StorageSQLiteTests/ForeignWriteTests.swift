@@ -1,11 +1,29 @@
 import StorageInterface
-import StorageSQLite
 import StoreValues
 import Testing
 import VivariumTestSupport
+@testable import StorageSQLite
 
 /// Other SQLite programs may write the file: counted at once, and in the history with our next write.
 @Suite struct ForeignWriteTests {
+  @Test("A change of key does not undo what another program wrote behind its copy")
+  func aChangeOfKeyLosesNoForeignWrite() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in for id in 0..<4 { try write.insert(table, ["id": .int(Int64(id))]) } }
+    engine.close()
+    let file = StoreFile(path: place.path)
+    let error = #expect(throws: StorageError.self) {
+      // Opens, commits and closes, so that no log is left.
+      try file.exchange(for: nil, { _ in .proceed }) { try Raw(place.path).execute("UPDATE Thing SET name = 'foreign' WHERE _key = 1") }
+    }
+    #expect(error?.code == .alreadyOpen)
+    #expect(try Raw(place.path).rows("SELECT name FROM Thing WHERE _key = 1") == ["foreign"])
+    try file.exchange(for: nil, { _ in .proceed })
+    #expect(try Raw(place.path).rows("SELECT name FROM Thing WHERE _key = 1") == ["foreign"])
+  }
+
   @Test func foreignWritesAreCountedAndGetACommitRecord() throws {
     let place = Place()
     let engine = try place.open()

@@ -37,12 +37,17 @@ extension StoreFile {
   }
 
   /// Replaces the file by a copy with another key. Nobody has the store open.
-  fileprivate func exchange(for seal: FileSeal?, _ progress: (CopyProgress) -> Step) throws(StorageError) {
+  ///
+  /// - Parameter synced: runs when the copy is complete, before it takes the file's name; for tests.
+  func exchange(
+    for seal: FileSeal?, _ progress: (CopyProgress) -> Step, synced: () throws -> Void = {}
+  ) throws(StorageError) {
     let made = try AsideFile(for: path, mode: 0o600)
     defer { made.remove() }
     let aside = StoreFile(path: made.path, seal: seal)
+    var copied: FileStamp?
     try made.write { () throws(StorageError) in
-      try copy(into: aside, progress)
+      copied = try copy(into: aside, progress)
       try aside.turnIntoStore()
       // Last: until it is complete, the copy is its maker's alone.
       var number = FilePermissions(path: path)?.apply(to: made.file) ?? ENOENT
@@ -50,26 +55,33 @@ extension StoreFile {
       number = made.sync()
       guard number == 0 else { throw .system(number, doing: "sync the copy beside", path: path) }
     }
-    // The last connection that closed has removed the log, unless a program of another kind has the file open.
-    guard !hasLog else {
+    try? synced()
+    // The last connection that closed has removed the log, unless a program of another kind has the file open. If one has written since
+    // the copy, and closed, the file is another.
+    guard !hasLog, copied == FileStamp(path) else {
       throw StorageError(.alreadyOpen, .engine, "'\(path)' is open in another program.", remedy: "Close it there first.")
     }
     guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "replace", path: path) }
     try LogFile.syncDirectory(of: path)
   }
 
-  private func copy(into aside: StoreFile, _ progress: (CopyProgress) -> Step) throws(StorageError) {
+  /// Returns the stamp of what was copied.
+  private func copy(into aside: StoreFile, _ progress: (CopyProgress) -> Step) throws(StorageError) -> FileStamp? {
     let note = durableNote
     // Keeps other programs from writing meanwhile.
     let guardian = try Connection.ours(self, isReadOnly: false)
     defer { guardian.shut() }
-    try guardian.execute("BEGIN IMMEDIATE")
     let version = try guardian.readVersions().version
     guardian.findLog()
     if let note { try guardian.checkLog(of: self, version, note) }
+    // Now, so that closing the guardian moves nothing into the file later, and whatever changes it is somebody else.
+    try guardian.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try guardian.execute("BEGIN IMMEDIATE")
+    let stamp = FileStamp(path)
     let connection = try Connection.ours(self, isReadOnly: false, takesURIs: true)
     defer { connection.shut() }
     let expected = try connection.bytesOfPages()
     try connection.vacuum(into: aside, for: path, expected: Int(clamping: expected), progress)
+    return stamp
   }
 }
