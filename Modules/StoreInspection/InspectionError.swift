@@ -31,6 +31,13 @@ public struct InspectionError: Error, Sendable, Hashable {
 
   /// The reader of the output closed it, as `head` does. There is nobody to report to, and this is no fault.
   public static let outputClosed = InspectionError(.success, "")
+
+  /// Ends a command that looks for something. What it found is its result, also for a script whose output nobody reads to the end; any
+  /// other error of the output comes first.
+  public static func end(found: InspectionError?, output: InspectionError?) throws(InspectionError) {
+    if let output, output != .outputClosed { throw output }
+    if let end = found ?? output { throw end }
+  }
 }
 
 extension InspectionError {

@@ -16,6 +16,12 @@ extension Inspector {
       try MigrationForecast(
         read, to: schema, version: version ?? read.catalog.schemaVersion, renamedTypes: renamedTypes)
     }
+    var failure: InspectionError?
+    do throws(InspectionError) { try print(forecast) } catch { failure = error }
+    try InspectionError.end(found: forecast.faults.isEmpty ? nil : InspectionError(.refused, ""), output: failure)
+  }
+
+  private func print(_ forecast: MigrationForecast) throws(InspectionError) {
     switch format {
     case .table: try printTable(forecast)
     case .json: try print(forecast.node)
@@ -30,7 +36,6 @@ extension Inspector {
           ]
         })
     }
-    if !forecast.faults.isEmpty { throw InspectionError(.refused, "") }
   }
 
   private func printTable(_ forecast: MigrationForecast) throws(InspectionError) {

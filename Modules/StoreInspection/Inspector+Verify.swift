@@ -11,7 +11,12 @@ extension Inspector {
     let (report, version) = try withSnapshot { read throws(InspectionError) in
       (try StoreVerifier.verify(engine, read) { printer.show($0) }, read.version)
     }
-    if let failure = printer.failure { throw failure }
+    var failure = printer.failure
+    if failure == nil { do throws(InspectionError) { try printEnd(report, version) } catch { failure = error } }
+    try InspectionError.end(found: report.faults.isEmpty ? nil : InspectionError(.damaged, ""), output: failure)
+  }
+
+  private func printEnd(_ report: StoreVerifier.Report, _ version: Version) throws(InspectionError) {
     let count = report.faults.count
     switch format {
     case .table:
@@ -23,7 +28,6 @@ extension Inspector {
     case .ndjson: break
     case .csv: if count == 0 { try printCSV(FaultPrinter.header, []) }
     }
-    if count > 0 { throw InspectionError(.damaged, "") }
   }
 
   fileprivate static func node(_ fault: StoreFault) -> ReportNode {

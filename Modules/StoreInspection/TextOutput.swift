@@ -60,4 +60,17 @@ public final class DescriptorOutput: TextOutput {
       }
     }
   }
+
+  /// The process's standard output.
+  public static var standard: DescriptorOutput { DescriptorOutput(STDOUT_FILENO) }
+
+  /// Writes a line.
+  public func say(_ line: String) throws(InspectionError) {
+    var line = line + "\n"
+    let failure = line.withUTF8 { bytes -> InspectionError? in
+      do throws(InspectionError) { try write(UnsafeRawBufferPointer(bytes)) } catch { return error }
+      return nil
+    }
+    if let failure { throw failure }
+  }
 }

@@ -80,6 +80,39 @@ import VivariumTestSupport
     #expect(try read.values(pup.column(named: "others"), ObjectKey(3_000), 0..<Int.max) == [.link(ObjectKey(2_999))])
   }
 
+  @Test(arguments: FileKind.allCases) func whoDoesNotReadTheReportGetsTheCopyForAllThat(kind: FileKind) throws {
+    let url = try make(kind, 200)
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let saved = folder.file("saved").path
+    let unread = try InspectProcess(["salvage", url.path, saved], output: pipe.fileHandleForWriting)
+    #expect(unread.isExit && unread.status == 0, "\(unread)")
+    #expect(try InspectProcess(["digest", url.path]).output == InspectProcess(["digest", saved]).output)
+    let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+    let backup = try InspectProcess(["backup", url.path, folder.file("backup").path], output: full)
+    #expect(backup.isExit && backup.status == 4 && backup.complainedInOneLine, "\(backup)")
+    #expect(try InspectProcess(["verify", folder.file("backup").path]).status == 0)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    #expect(!names.contains { $0.contains("making") }, "\(names)")
+  }
+
+  @Test func whoDoesNotReadTheFaultsLearnsByTheStatusThatThereAreSome() throws {
+    let url = try make(.lmdb, 3_000)
+    var data = try Data(contentsOf: url)
+    var from = data.startIndex
+    while let range = data.range(of: Data("stands out 0.".utf8), in: from..<data.endIndex) {
+      data[range.lowerBound] ^= 1
+      from = range.upperBound
+    }
+    try data.write(to: url)
+    for format in ["table", "json", "ndjson", "csv"] {
+      let pipe = Pipe()
+      try pipe.fileHandleForReading.close()
+      let run = try InspectProcess(["verify", url.path, "--format", format], output: pipe.fileHandleForWriting)
+      #expect(run.isExit && run.status == 5 && run.errors.isEmpty, "\(format): \(run)")
+    }
+  }
+
   @Test(arguments: FileKind.allCases) func damagedFilesAreSalvagedOrRefused(kind: FileKind) throws {
     let url = try make(kind, 400)
     let whole = [UInt8](try Data(contentsOf: url))

@@ -34,7 +34,7 @@ extension InspectCommand {
       } catch {
         throw InspectionError(error)
       }
-      FileHandle.standardOutput.write(Data("\(bytes) bytes written\n".utf8))
+      try DescriptorOutput.standard.say("\(bytes) bytes written")
     }
   }
   struct ChangeKey: ParsableCommand {

@@ -78,12 +78,16 @@ extension InspectCommand {
       let source = try StoreFinder.open(file, keys.backends(file))
       var outcomes: [StoreSalvage.Outcome] = []
       let kind = to ?? Backend(rawValue: source.kind) ?? .lmdb
+      // The copy matters more than what is said of it.
+      var failure: InspectionError?
       try kind.create(copy) { engine throws(InspectionError) in
         outcomes = try StoreSalvage.run(source, to: engine) { outcome in
-          FileHandle.standardOutput.write(Data((outcome.text + "\n").utf8))
+          if failure != nil { return }
+          do throws(InspectionError) { try DescriptorOutput.standard.say(outcome.text) } catch { failure = error }
         }
       }
-      if outcomes.contains(where: { !$0.isWhole }) { throw InspectionError(.damaged, "") }
+      let isWhole = outcomes.allSatisfy(\.isWhole)
+      try InspectionError.end(found: isWhole ? nil : InspectionError(.damaged, ""), output: failure)
     }
   }
 

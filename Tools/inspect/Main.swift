@@ -20,7 +20,8 @@ import StoreInspection
   }
 
   private static func end(_ error: InspectionError) -> Never {
-    if !error.message.isEmpty { FileHandle.standardError.write(Data("inspect: \(error.message)\n".utf8)) }
+    // Nobody is left to be told that this cannot be written.
+    if !error.message.isEmpty { try? DescriptorOutput(STDERR_FILENO).say("inspect: \(error.message)") }
     exit(error.status.rawValue)
   }
 }
