@@ -195,9 +195,11 @@ extension ResultsController {
 
   /// Whether a step can be taken now. A delegate that writes must not be notified of another step inside the batch being reported.
   func takesSteps() -> Bool {
-    if isHurried { return true }
-    if isTelling { isBehind = true }
-    return !isPreparing && !isTelling
+    if isTelling {
+      isBehind = true
+      return false
+    }
+    return isHurried || !isPreparing
   }
 
   /// Continues with what arrived while a batch was reported.

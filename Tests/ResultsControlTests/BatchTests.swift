@@ -49,6 +49,34 @@ import Vivarium
     controller.stop()
   }
 
+  @Test func aWriteOfTheInterfaceTellsWhatWaitsInOneBatchAfterTheOther() throws {
+    let store = try makeStore([(1, 1, "a")])
+    let other = try Store(store.configuration, isolation: nil)
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), mapper: \.name)
+    let delegate = Busybody {
+      do {
+        for (id, name) in [(4, "d"), (5, "e")] { try store.write { try store.add(TaskItem(id: id, projectID: 1, name: name)) } }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    controller.delegate = delegate
+    controller.performFetch()
+    try other.write { for (id, name) in [(2, "b"), (3, "c")] { try other.add(TaskItem(id: id, projectID: 1, name: name)) } }
+    // What the other has written is told before the interface writes, and the delegate writes while it hears.
+    try controller.writeWithoutTelling { try task($0, 1).name = "z" }
+    for _ in 0..<2 { store.refresh() }
+    var isOpen = false
+    for line in delegate.lines where line == "will" || line == "did" {
+      #expect((line == "will") != isOpen, "\(delegate.lines)")
+      isOpen = line == "will"
+    }
+    #expect(delegate.lines.filter { $0.hasPrefix("insert") } == ["insert b", "insert c", "insert d", "insert e"])
+    #expect(controller.numberOfObjects == 5 && controller.sections.map(Array.init) == [["b", "c", "d", "e", "z"]])
+    controller.stop()
+  }
+
   @Test func aFileThatANewerProgramMigratedIsToldAfterTheBatch() throws {
     let store = try makeStore([(1, 1, "a")])
     let controller = try ResultsController(

@@ -99,6 +99,31 @@ import VivariumTestSupport
     controller.stop()
   }
 
+  @Test func anotherFilterThatAnObserverOfTheSameCommitAsksForLosesNoStep() async throws {
+    let store = try makeStore([(1, 1, "a"), (2, 1, "b"), (3, 2, "c"), (4, 2, "hidden")])
+    let gate = Gate()
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID),
+      mappingElsewhere: { gate.map($0) }, filter: { $0.name != "hidden" })
+    let recorder = Announcer()
+    controller.delegate = recorder
+    let first = try #require(store.object(TaskItem.self, forPrimaryKey: 1))
+    // Observers of objects are told before those of results.
+    let token = first.observe { _ in controller.updateFilter(nil) }
+    await controller.fetch()
+    let before = controller.text
+    try store.write {
+      first.name = "aa"
+      try store.add(TaskItem(id: 5, projectID: 2, name: "e"))
+    }
+    while controller.numberOfObjects != 5 { await recorder.batch() }
+    #expect(before == ["1: a/Home b/Home", "2: c/Home"])
+    let inserted = recorder.lines.filter { $0.hasPrefix("insert") }.count
+    #expect(inserted == 2 && recorder.isBracketed, "\(recorder.lines)")
+    token.stop()
+    controller.stop()
+  }
+
   @Test func aWriteOfTheInterfaceOvertakesTheMapper() async throws {
     let store = try makeStore([(1, 1, "a"), (2, 1, "b")])
     let gate = Gate()

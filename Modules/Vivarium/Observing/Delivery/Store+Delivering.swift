@@ -122,7 +122,8 @@ extension Store {
       if offer.watch.isEnded { end(observer) }
     }
     for (observer, offer) in zip(due, offers) {
-      guard let offer, observer.isActive, offer.accept() else { continue }
+      // Asked again: a block before it may have begun what it does not want to be interrupted in. What is not accepted stays due.
+      guard let offer, observer.isActive, observer.isListening(), offer.accept() else { continue }
       observer.willBeNotified()
       switch offer.content {
       case .initial: observer.block(.initial, self)
