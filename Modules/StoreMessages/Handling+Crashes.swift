@@ -2,7 +2,7 @@ import Vivarium
 
 // A message that kills the process handling it also undoes the count of its own attempt. Therefore a handler records in the store
 // that it runs, before it begins its first message. A handler that starts and finds the record of one that never ended is careful
-// with the messages pending then: it begins each in a separate write that counts the attempt, before the write that does the work.
+// with the messages open then: it begins each in a separate write that counts the attempt, before the write that does the work.
 
 extension Handling {
   private var sessionID: String { "\(name)/#running/\(owner)" }
@@ -23,7 +23,9 @@ extension Handling {
       session.owner = owner
       try store.delete(others)
       try store.add(session)
-      return others.isEmpty ? 0 : pending(store).last?._$key ?? 0
+      if others.isEmpty { return 0 }
+      // A message that another name has answered is not pending any more, and can kill as well.
+      return max(pending(store).last?._$key ?? 0, owed(store).last?._$key ?? 0)
     }
     isAnnounced = true
   }

@@ -11,7 +11,7 @@ import VivariumTestSupport
 ///     message-child send PATH FIRST COUNT           sends, and is killed right after the commit
 ///     message-child inside PATH SEED ODDS           handles in the store until nothing waits; dies once in ODDS steps
 ///     message-child outside PATH SEED ODDS LOG      the same by work outside the store, which it writes down
-///     message-child poison PATH NUMBER              handles in the store until nothing waits; dies of one message
+///     message-child poison PATH NUMBER NAME         handles in the store until nothing waits; dies of one message
 @main struct MessageChild {
   static func main() throws {
     let arguments = CommandLine.arguments
@@ -22,7 +22,7 @@ import VivariumTestSupport
     case "send": try send(configuration, first: numbers[0], count: numbers[1])
     case "inside": try handleInside(configuration, Dice(numbers[0], numbers[1]))
     case "outside": try handleOutside(configuration, Dice(numbers[0], numbers[1]), log: arguments[5])
-    case "poison": try handlePoison(configuration, number: numbers[0])
+    case "poison": try handlePoison(configuration, number: numbers[0], name: arguments[4])
     default: exit(2)
     }
   }
@@ -44,10 +44,10 @@ import VivariumTestSupport
     die()
   }
 
-  private static func handlePoison(_ configuration: Store.Configuration, number: Int) throws {
+  private static func handlePoison(_ configuration: Store.Configuration, number: Int, name: String) throws {
     var rules = HandlingRules()
     rules.attemptsMax = 3
-    let handler = try MessageHandler.handle(Work.self, named: "work", in: configuration, rules: rules) { work, store in
+    let handler = try MessageHandler.handle(Work.self, named: name, in: configuration, rules: rules) { work, store in
       try Samples.perform(work, in: store)
       if work.number == number { die() }
     }

@@ -1,5 +1,6 @@
 import Dispatch
 import MessageSamples
+import StoreMessages
 import Synchronization
 import Vivarium
 import VivariumTestSupport
@@ -16,9 +17,10 @@ final class Observer: @unchecked Sendable {
     changed.fire()
   }
 
+  /// Also what was answered and some name still has to handle.
   var pending: Int {
     store.refresh()
-    return Samples.pendingCount(store)
+    return Samples.pendingCount(store) + store.objects(MessageReceipt.self).where { $0.owed != "" }.count
   }
 
   func end() { token?.stop() }

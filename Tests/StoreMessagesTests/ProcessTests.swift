@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import MessageSamples
 import StoreMessages
@@ -67,7 +68,7 @@ import VivariumTestSupport
     let (store, path) = try store(folder)
     try store.write { for number in 0..<6 { try store.add(Work(number: number)) } }
     var killed = 0
-    while killed < 20, !(try Child(["poison", path, "3"]).ended()) { killed += 1 }
+    while killed < 20, !(try Child(["poison", path, "3", "work"]).ended()) { killed += 1 }
     store.refresh()
     // The first death is what makes the next handler careful; from then on each is counted.
     #expect(killed == 4)
@@ -78,6 +79,37 @@ import VivariumTestSupport
     // Nobody runs any more, and nobody is waited for.
     #expect(
       store.objects(MessageReceipt.self).allSatisfy { $0.message.hasPrefix("Work-") || $0.state == .running || $0.state == .registered })
+  }
+
+  @Test func aMessageThatAnotherNameHasAnsweredAndThatKillsEndsToo() throws {
+    let folder = TemporaryDirectory()
+    let (store, path) = try store(folder)
+    // It finds nothing, and is known from then on.
+    #expect(try Child(["poison", path, "3", "b"]).ended())
+    let changed = Signal()
+    let queue = DispatchQueue(label: "watch")
+    let watcher = try queue.sync { try Watcher(Samples.configuration(path), queue, changed) }
+    let answering = try MessageHandler.handle(Work.self, named: "a", in: Samples.configuration(path)) { work, _ in work.succeed() }
+    try store.write { for number in 0..<6 { try store.add(Work(number: number)) } }
+    #expect(
+      changed.wait {
+        store.refresh()
+        return Samples.pendingCount(store) == 0
+      })
+    answering.stop()
+    queue.sync { watcher.end() }
+    var killed = 0
+    while killed < 20, !(try Child(["poison", path, "3", "b"]).ended()) { killed += 1 }
+    store.refresh()
+    // As many as if it were pending.
+    #expect(killed == 4)
+    let poison = try #require(store.object(Work.self, forPrimaryKey: 3))
+    // The answer of the other name stays.
+    #expect(poison.status == .success && poison.answer == 0)
+    let dead = Array(store.objects(MessageReceipt.self).filter { $0.state == .dead })
+    #expect(dead.map(\.message) == [poison.objectIdentifier] && dead.allSatisfy { $0.id.hasPrefix("b/") && $0.attempts == 3 })
+    #expect(store.objects(Effect.self).map(\.number) == [0, 1, 2, 4, 5])
+    #expect(store.objects(MessageReceipt.self).allSatisfy { $0.owed == "" })
   }
 
   @Test func severalProcessesShareTheWork() throws {
