@@ -5,7 +5,18 @@ import Vivarium
 // with the messages open then: it begins each in a separate write that counts the attempt, before the write that does the work.
 
 extension Handling {
-  private var sessionID: String { "\(name)/#running/\(owner)" }
+  private static func sessionPrefix(_ name: String) -> String { "\(name)/#running/" }
+
+  private var sessionID: String { "\(Self.sessionPrefix(name))\(M._$name)/\(owner)" }
+
+  /// Whether a record is of a handler of this name and type. A name may have handlers of several types, and each looks for its own.
+  private func isSession(_ id: String) -> Bool {
+    let prefix = Self.sessionPrefix(name)
+    guard id.hasPrefix(prefix) else { return false }
+    let rest = id.dropFirst(prefix.count)
+    // Older programs record no type: such a record counts for the handler that finds it first.
+    return rest.hasPrefix("\(M._$name)/") || rest.firstIndex(of: "/") == nil
+  }
 
   /// Records, once, that this handler runs, and checks whether another one disappeared without ending.
   func announce(_ store: Store) throws {
@@ -13,10 +24,9 @@ extension Handling {
     // Before the write: another handler of the process may see its record at once.
     LiveHandlers.insert(owner)
     carefulUpTo = try store.write {
-      let prefix = "\(name)/#running/"
       // Handlers of this process that share the work are running. For handlers of other processes this is unknown.
       let others = store.objects(MessageReceipt.self).where { $0.message == "" }.filter {
-        $0.id.hasPrefix(prefix) && !LiveHandlers.contains($0.owner)
+        isSession($0.id) && !LiveHandlers.contains($0.owner)
       }
       let session = MessageReceipt(id: sessionID, message: "")
       session.state = .running

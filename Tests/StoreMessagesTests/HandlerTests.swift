@@ -329,6 +329,46 @@ private struct Refusal: Error {}
     #expect(try wait(configuration, changed) { !$0.objects(MessageReceipt.self).contains { $0.state == .running } })
     queue.sync { watcher.end() }
   }
+
+  @Test func aHandlerThatDiedIsFoundByTheNextOneOfItsTypeAndNotByItsNamesake() throws {
+    var configuration = Store.Configuration.memory(models: Work.self, Errand.self, Effect.self, MessageReceipt.self)
+    configuration.manualDelivery = true
+    let (changed, keeper) = (Signal(), try Store(configuration, isolation: nil))
+    let (queue, watcher) = try watch(configuration, changed)
+    let died = "a/#running/Work/somebody"
+    try keeper.write {
+      try keeper.create(MessageReceipt.self, value: ["id": died, "state": MessageReceipt.State.running])
+      try keeper.add([Work(number: 1), Work(number: 2)])
+      try keeper.add(Errand(number: 1))
+    }
+    let namesake = try MessageHandler.handle(Errand.self, named: "a", in: configuration) { _, _ in }
+    #expect(try wait(configuration, changed) { $0.object(Errand.self, forPrimaryKey: 1)?.status == .success })
+    namesake.stop()
+    #expect(try wait(configuration, changed) { $0.objects(MessageReceipt.self).count(where: { $0.state == .running }) < 2 })
+    keeper.refresh()
+    #expect(keeper.object(MessageReceipt.self, forPrimaryKey: died) != nil)
+    let before = keeper.version.rawValue
+    let handler = try MessageHandler.handle(Work.self, named: "a", in: configuration) { try Samples.perform($0, in: $1) }
+    #expect(try wait(configuration, changed) { Samples.pendingCount($0) == 0 })
+    keeper.refresh()
+    // One for the name, one to say that it runs, and two for each that waited.
+    #expect(keeper.version.rawValue == before + 6)
+    #expect(keeper.object(MessageReceipt.self, forPrimaryKey: died) == nil)
+    handler.stop()
+    queue.sync { watcher.end() }
+  }
+}
+
+/// A message of another type than `Work`.
+@Model final class Errand: Message {
+  @PrimaryKey var number: Int
+  @Indexed var status: MessageStatus = .notProcessed
+  var statusCode: Int?
+  var statusMessage: String?
+  var createdAt: Date = Date()
+  var updatedAt: Date = Date()
+
+  init(number: Int) { self.number = number }
 }
 
 /// Fires a signal after every commit. Used on its queue alone.
