@@ -7,16 +7,20 @@ extension Store {
   ///
   /// The message stays in the store whatever happens to this process, and is handled even then. Throws `.messageTimeout` if it was
   /// not handled in time; it still stays in the store. Throws `.cancelled` if the task is cancelled, `.objectDeleted` if the
-  /// message was deleted, and the errors of adding. Throws `.wrongContext`, and adds nothing, if the store has no context in which
+  /// message was deleted, `.newerSchema` if a newer program has migrated the file, so that no answer can be read here, and the errors
+  /// of adding. Throws `.wrongContext`, and adds nothing, if the store has no context in which
   /// it could be notified of the answer: no actor, queue or run loop.
   @discardableResult
   public func send<M: Message>(
     _ message: M, timeout: Duration? = nil, isolation: isolated (any Actor)? = #isolation
   ) async throws -> M {
     let waiting = Waiting()
-    let token = observe(isolation: isolation) { _, _ in
-      guard message.isManaged else { return }
-      if message.isInvalidated { waiting.finish(.deleted) } else if message.status != .notProcessed { waiting.finish(.processed) }
+    let token = observe(isolation: isolation) { notification, store in
+      // Otherwise the store has not moved: its message is as before, or cannot be read until the next refresh.
+      if notification == .didChange, message.isManaged {
+        if message.isInvalidated { waiting.finish(.deleted) } else if message.status != .notProcessed { waiting.finish(.processed) }
+      }
+      if let outdated = store.outdated { waiting.finish(.outdated(outdated)) }
     }
     defer { token.stop() }
     guard scheduler != nil else {
@@ -25,7 +29,12 @@ extension Store {
         remedy: "Open it in an actor, or add the message and call 'refresh()'.")
     }
     if !message.isManaged { try write { try add(message) } }
-    if message.status != .notProcessed { waiting.finish(.processed) }
+    if message.status != .notProcessed {
+      waiting.finish(.processed)
+    } else if let outdated {
+      // Its observers have been told, and hear nothing more.
+      throw outdated
+    }
     let clock = timeout.map { timeout in
       Task {
         try? await Task.sleep(for: timeout)
@@ -45,6 +54,7 @@ extension Store {
         .messageTimeout, "Nobody dealt with \(message.objectIdentifier) in time.",
         remedy: "It stays in the store: observe it, or delete it.")
     case .deleted: throw StoreError(.objectDeleted, "The message was deleted before anybody dealt with it.")
+    case .outdated(let error): throw error
     case .cancelled: throw StoreError(.cancelled, "The task was cancelled; the message stays in the store.")
     }
   }
@@ -61,6 +71,7 @@ private final class Waiting: Sendable {
     case processed
     case timeout
     case deleted
+    case outdated(StoreError)
     case cancelled
   }
 

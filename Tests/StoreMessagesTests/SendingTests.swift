@@ -54,6 +54,50 @@ import Vivarium
     }
   }
 
+  @Test(.timeLimit(.minutes(10))) func sendingEndsWhenANewerProgramHasMigratedTheFile() async throws {
+    let store = try Store(makeConfiguration())
+    let task = Task { @MainActor in try await store.send(Work(number: 1)).answer }
+    while Samples.pendingCount(store) == 0 { await Task.yield() }
+    var newer = store.configuration
+    newer.schemaVersion = 1
+    newer.migration = { _, _ in }
+    _ = try Store(newer, isolation: nil)
+    do {
+      _ = try await task.value
+      Issue.record("Its answer could not be read.")
+    } catch let error as StoreError {
+      #expect(error.code == .newerSchema)
+    }
+    // The store knows already.
+    let waiting = try #require(store.object(Work.self, forPrimaryKey: 1))
+    do {
+      try await store.send(waiting)
+      Issue.record("Its answer could not be read.")
+    } catch let error as StoreError {
+      #expect(error.code == .newerSchema)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func sendingInAStoreThatReadsNothingGoesOnAfterARefresh() async throws {
+    var configuration = makeConfiguration()
+    configuration.autorefresh = false
+    let store = try Store(configuration)
+    let task = Task { @MainActor in try await store.send(Work(number: 1)).answer }
+    while Samples.pendingCount(store) == 0 { await Task.yield() }
+    let told = AsyncStream<StoreNotification>.makeStream()
+    // Called after the block of the sender.
+    let token = store.observe { notification, _ in told.continuation.yield(notification) }
+    store.invalidate()
+    let other = try Store(configuration, isolation: nil)
+    try other.write { try other.add(Work(number: 2)) }
+    for await notification in told.stream where notification == .refreshRequired { break }
+    token.stop()
+    let answered = try #require(other.object(Work.self, forPrimaryKey: 1))
+    try other.write { answered.succeed() }
+    store.refresh()
+    #expect(try await task.value == 0)
+  }
+
   @Test func withoutAContextNothingIsSent() async throws {
     let configuration = makeConfiguration()
     let keeper = try Store(configuration)
