@@ -48,7 +48,11 @@ extension Handling {
 
   /// Records that this name has finished a message. The last name settles it; if it already has an answer, the other names owe it.
   func pass(on found: Found, _ store: Store) throws(StoreError) {
-    found.receipt.owed = ""
+    if found.receipt.owed != "" {
+      found.receipt.owed = ""
+      // One fewer that has to stay.
+      keptBack = max(keptBack - 1, 0)
+    }
     let open = Self.names(Self.names(in: store).filter { $0 != name }, open: found.message._$key, in: store)
     if found.message.status == .notProcessed {
       if open.isEmpty { found.message.succeed() }

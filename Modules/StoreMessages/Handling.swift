@@ -42,6 +42,10 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var farOff: [String: ContinuousClock.Instant] = [:]
   /// When ages of messages were last checked.
   var lastAgeing: ContinuousClock.Instant?
+  /// How many messages were too many when `trim` last looked, and stayed because a name owes them; less those that this handler has
+  /// handled since. Reset from time to time.
+  var keptBack = 0
+  var lastKeeping: ContinuousClock.Instant?
   /// The key of the receipt that `sweep` examined last.
   var swept: Int64 = 0
 

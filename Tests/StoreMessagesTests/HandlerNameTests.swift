@@ -3,6 +3,7 @@ import Foundation
 import MessageSamples
 import StorageMemory
 import StoreMessages
+import Synchronization
 import Testing
 import Vivarium
 import VivariumTestSupport
@@ -134,5 +135,29 @@ import VivariumTestSupport
     try wait { $0.objects(Effect.self).count == 6 && $0.objects(Work.self).isEmpty }
     for handler in [first, second] { handler.stop() }
     #expect(effects(keeper) == expected([1, 2], 0..<3))
+  }
+
+  @Test func whatANameOwesIsNotLookedAtWithEachMessageAndGoesOnceItIsDone() throws {
+    let keeper = try Store(configuration, isolation: nil)
+    try handle(9).stop()
+    var rules = HandlingRules()
+    rules.retention = .init(count: 10)
+    let queries = Mutex(0)
+    let first = try MessageHandler.handle(Work.self, named: "1", in: configuration, rules: rules) { work, store in
+      try mark(1, work, in: store)
+      work.succeed()
+      let count = store.evaluationCount
+      queries.withLock { $0 = count }
+    }
+    try send(0..<500)
+    try wait { Samples.pendingCount($0) == 0 }
+    keeper.refresh()
+    #expect(keeper.objects(Work.self).count == 500)
+    // A look at all that is too many, with each message, would be more than a hundred thousand.
+    #expect(queries.withLock { $0 } < 50_000)
+    let second = try handle(9, rules)
+    try wait { $0.objects(Effect.self).count == 1_000 && $0.objects(Work.self).count <= 11 }
+    for handler in [first, second] { handler.stop() }
+    #expect(effects(keeper) == expected([1, 9], 0..<500))
   }
 }
