@@ -178,6 +178,25 @@ import Vivarium
     token.stop()
   }
 
+  /// To compare the lists takes one pass, however much was appended.
+  @Test func aLargeAppendTellsAllItsPositions() throws {
+    let store = try Store(configuration)
+    let person = Person(name: "Ann")
+    try store.write {
+      try store.add(person)
+      person.scores.append(contentsOf: [1, 2, 3])
+    }
+    var kinds: [String] = []
+    var indexes: [Int] = []
+    let token = person.observe(\.scores) { _, change in
+      kinds.append("\(change.kind)")
+      indexes += change.indexes
+    }
+    try store.write { person.scores.append(contentsOf: (0..<50_000).map { Double($0) }) }
+    #expect(kinds == ["insertion"] && indexes == Array(3..<50_003))
+    token.stop()
+  }
+
   @Test func aValueThatIsSetByNameIsToldInsideTheCall() throws {
     let store = try Store(configuration)
     let person = Person(name: "Ann")

@@ -108,19 +108,32 @@ final class PropertyObserver: PropertyWatcher {
     notify(kind, indexes, false)
   }
 
-  /// The kind of change from one list to another.
+  /// The kind of change from one list to another. O(n), in one pass: it runs inside setters, and in the turns of the main actor.
   static func compare<T: Equatable>(_ old: [T], _ new: [T]) -> (Kind, [Int]) {
     if old.count == new.count { return (.replacement, new.indices.filter { old[$0] != new[$0] }) }
-    var (insertions, removals): ([Int], [Int]) = ([], [])
-    for change in new.difference(from: old) {
-      switch change {
-      case .insert(let offset, _, _): insertions.append(offset)
-      case .remove(let offset, _, _): removals.append(offset)
-      }
+    // A longer list cannot have lost elements alone, nor a shorter one have gained them alone.
+    if old.count < new.count {
+      guard let inserted = surplus(of: new, over: old) else { return (.setting, []) }
+      return (.insertion, inserted)
     }
-    if removals.isEmpty { return (.insertion, insertions.sorted()) }
-    if insertions.isEmpty { return (.removal, removals.sorted()) }
-    return (.setting, [])
+    guard let removed = surplus(of: old, over: new) else { return (.setting, []) }
+    return (.removal, removed)
+  }
+
+  /// The positions in the longer list of the elements without which it would be the shorter one; nil if it never would.
+  ///
+  /// Each element is matched with the first equal one that is left: if there is any match of all elements, this is one.
+  private static func surplus<T: Equatable>(of long: [T], over short: [T]) -> [Int]? {
+    let count = long.count - short.count
+    var positions: [Int] = []
+    positions.reserveCapacity(count)
+    for (i, element) in long.enumerated() {
+      let matched = i - positions.count
+      if matched < short.count, short[matched] == element { continue }
+      if positions.count == count { return nil }
+      positions.append(i)
+    }
+    return positions
   }
 }
 
