@@ -4,15 +4,16 @@ import StoreValues
 import Synchronization
 
 extension ObjectWatch {
-  /// Notes a commit's changes of the object itself. Returns whether they may have to be reported.
-  func note(_ change: TableChange, of record: CommitRecord) -> Bool {
+  /// Notes a commit's changes of the object itself. Returns whether they may have to be reported. `steps` counts the entries of
+  /// the commit that were looked at: every touched watch searches the same commit.
+  func note(_ change: TableChange, of record: CommitRecord, steps: inout Int) -> Bool {
     var marks = Marks()
     if change.deleted.contains(key.rawValue) { marks.isDeleted = true }
-    if let modified = change.modifiedObject(key) { marks.properties = modified.properties.intersection(watched) }
+    if let modified = change.modifiedObject(key, &steps) { marks.properties = modified.properties.intersection(watched) }
     if marks.isEmpty { return false }
     marks.sources = CommitSources(record)
-    let edits = change.lists.filter { $0.owner == key }
-    let members = change.collections.filter { $0.owner == key }
+    let edits = change.lists(of: key, &steps)
+    let members = change.collections(of: key, &steps)
     return state.withLock { state in
       guard record.version > state.version else { return false }
       state.add(marks, edits, members)
@@ -195,13 +196,39 @@ extension ReadPath {
 extension TableChange {
   /// The changes of an object. O(log n): they ascend by key.
   func modifiedObject(_ key: ObjectKey) -> ModifiedObject? {
+    var steps = 0
+    return modifiedObject(key, &steps)
+  }
+
+  fileprivate func modifiedObject(_ key: ObjectKey, _ steps: inout Int) -> ModifiedObject? {
+    modified.run(of: key, &steps) { $0.key }.first
+  }
+
+  /// The edits of an object's lists. O(log n + result): they ascend by owner.
+  fileprivate func lists(of key: ObjectKey, _ steps: inout Int) -> [ListChange] {
+    Array(lists.run(of: key, &steps) { $0.owner })
+  }
+
+  /// The changes of an object's sets and maps. O(log n + result): they ascend by owner.
+  fileprivate func collections(of key: ObjectKey, _ steps: inout Int) -> [RecordedCollectionChange] {
+    Array(collections.run(of: key, &steps) { $0.owner })
+  }
+}
+
+extension Array {
+  /// The elements of one object, of elements that ascend by their object. `steps` counts the elements looked at.
+  fileprivate func run(of key: ObjectKey, _ steps: inout Int, by owner: (Element) -> ObjectKey) -> ArraySlice<Element> {
     var low = 0
-    var high = modified.count
+    var high = count
     while low < high {
+      steps += 1
       let middle = (low + high) / 2
-      if modified[middle].key < key { low = middle + 1 } else { high = middle }
+      if owner(self[middle]) < key { low = middle + 1 } else { high = middle }
     }
-    return low < modified.count && modified[low].key == key ? modified[low] : nil
+    var end = low
+    while end < count, owner(self[end]) == key { end += 1 }
+    steps += end - low
+    return self[low..<end]
   }
 }
 

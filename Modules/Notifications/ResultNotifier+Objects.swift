@@ -45,7 +45,9 @@ extension ResultNotifier {
         // The watch may already have been told whose commits to ignore.
         let isIgnoring = !watch.isPending && watch.ignoresAll(of: records)
         for record in records {
-          for change in record.tables where change.table == watch.table { _ = watch.note(change, of: record) }
+          for change in record.tables where change.table == watch.table {
+            _ = watch.note(change, of: record, steps: &workDone.searchSteps)
+          }
         }
         for record in records {
           for change in record.tables {
@@ -75,7 +77,7 @@ extension ResultNotifier {
     watches[watch.table]?[watch.key.rawValue] = left.isEmpty ? nil : left
     if watches[watch.table]?.isEmpty == true { watches[watch.table] = nil }
     if watch.isDeep { deepWatches.removeAll { $0 === watch } }
-    observingStores[ObjectIdentifier(watch.place)]?.touched.removeAll { $0 === watch }
+    observingStores[ObjectIdentifier(watch.place)]?.touched[ObjectIdentifier(watch)] = nil
     leave(watch.place)
   }
 
@@ -102,10 +104,7 @@ extension ResultNotifier {
   }
 
   func touch(_ watch: ObjectWatch) {
-    let observingStore = ObjectIdentifier(watch.place)
-    if observingStores[observingStore]?.touched.contains(where: { $0 === watch }) == false {
-      observingStores[observingStore]?.touched.append(watch)
-    }
+    observingStores[ObjectIdentifier(watch.place)]?.touched[ObjectIdentifier(watch)] = watch
   }
 
   /// Notes commits' changes of watched objects. O(changes) or O(watches), whichever is less, for each table.
@@ -169,7 +168,7 @@ extension ResultNotifier {
 
   private func note(_ change: TableChange, of record: CommitRecord, _ watches: [ObjectWatch]) {
     workDone.watchesTested += watches.count
-    for watch in watches where watch.note(change, of: record) { touch(watch) }
+    for watch in watches where watch.note(change, of: record, steps: &workDone.searchSteps) { touch(watch) }
   }
 
   /// The offers of a store's watches, except resting ones, in the order in which the watches began.
@@ -178,11 +177,10 @@ extension ResultNotifier {
   ) -> [WatchOffer] {
     let observingStore = ObjectIdentifier(place)
     guard let touched = observingStores[observingStore]?.touched, !touched.isEmpty else { return [] }
-    let pending = touched.filter { !$0.isEnded && $0.isPending }
+    let pending = touched.filter { !$0.value.isEnded && $0.value.isPending }
     observingStores[observingStore]?.touched = pending
-    // Commits note objects first and then paths, so the order must be restored.
-    let due = resting.isEmpty ? pending : pending.filter { !resting.contains(ObjectIdentifier($0)) }
-    return due.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
+    let due = resting.isEmpty ? pending : pending.filter { !resting.contains($0.key) }
+    return due.values.sorted { $0.number < $1.number }.compactMap { offer(of: $0, at: version, reading) }
   }
 
   private func offer(of watch: ObjectWatch, at version: Version, _ reading: any StorageReading) -> WatchOffer? {

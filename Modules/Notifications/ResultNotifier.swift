@@ -74,8 +74,8 @@ package final class ResultNotifier: @unchecked Sendable {
     var observations = 0
     /// The notifier's version, opened for the store's next turn.
     var preparedRead: (any ReadTransaction)?
-    /// Its watches that may have something to report.
-    var touched: [ObjectWatch] = []
+    /// Its watches that may have something to report, each under its identity.
+    var touched: [ObjectIdentifier: ObjectWatch] = [:]
   }
 
   struct DeferredWork {
@@ -99,6 +99,8 @@ package final class ResultNotifier: @unchecked Sendable {
     package var rowsTested = 0
     /// Observed objects and collections that were tested one by one, because a commit touched their object.
     package var watchesTested = 0
+    /// Entries of commits that were looked at to find those of observed objects.
+    package var searchSteps = 0
     /// Values read to keep totals, excluding the initial ones.
     package var valuesRead = 0
     /// Currently kept results.

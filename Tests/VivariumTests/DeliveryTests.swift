@@ -362,6 +362,30 @@ import VivariumTestSupport
     for token in tokens { token.stop() }
   }
 
+  /// Each finds what is its own in the commit without looking at what is the others'.
+  @Test func aCommitThatTouchesEveryWatchCostsNotTheirSquare() throws {
+    let store = try Store(configuration)
+    let count = 5_000
+    let people = (0..<count).map { Person(name: "\($0)") }
+    try store.write { try store.add(people) }
+    var calls = 0
+    let tokens = people.map { $0.observe { _ in calls += 1 } }
+    store.refresh()
+    let before = store.notifierWork
+    try store.write {
+      for person in people {
+        person.age = 1
+        person.scores.append(1)
+      }
+    }
+    store.refresh()
+    let after = store.notifierWork
+    #expect(calls == count && after.watchesTested - before.watchesTested == count)
+    // Two searches among 5,000 entries, of 13 steps each, and the entries found.
+    #expect((1...count * 30).contains(after.searchSteps - before.searchSteps))
+    for token in tokens { token.stop() }
+  }
+
   @Test func aCommitThatCannotTouchAQueryAsksNothing() throws {
     let store = try Store(configuration)
     try store.write { for age in 0..<50 { try store.add(Dog(name: "\(age)", age: age)) } }
