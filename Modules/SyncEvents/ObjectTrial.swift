@@ -51,7 +51,8 @@ struct ObjectTrial: Sendable {
       if name.hasPrefix("@") { return name.lowercased().hasPrefix("@link") }
       // Behind a value there are its fields, and "SELF" is the object as a link.
       guard let column = table[name] else { return name == "SELF" }
-      guard column.schema.isStored, column.schema.derivation == nil else { return true }
+      // A loose value may be a link.
+      guard column.schema.isStored, column.schema.derivation == nil, column.schema.valueType != .mixed else { return true }
       guard column.schema.isRelationship else { continue }
       guard let target = column.schema.target.flatMap({ catalog[$0] }), target.isEmbedded else { return true }
       table = target

@@ -18,6 +18,7 @@ import Vivarium
   var place: Address?
   var stops: LiveList<Address>
   var sender: Customer?
+  var loose: AnyValue
   var double: Int { weight * 2 }
 }
 
@@ -158,7 +159,7 @@ import Vivarium
     func refusal(_ format: String) -> String {
       refusal { try $0.require(Parcel.self, in: "/shared/*", "", format: format) }
     }
-    for path in ["sender.name == $USER", "sender == nil", "sender.name == $USER OR TRUEPREDICATE", "NOT (SELF == sender)"] {
+    for path in ["sender.name == $USER", "sender == nil", "loose == nil", "sender.name == $USER OR TRUEPREDICATE", "NOT (SELF == sender)"] {
       #expect(refusal(path).contains("is not in the object itself"))
     }
     #expect(refusal("nothing == 1").contains("nothing"))
