@@ -38,6 +38,21 @@ private final class Volume {
 
 @MainActor @Suite("The server's program on a full disk")
 struct FullDiskTests {
+  @Test("serves on when its log cannot be written")
+  func fullLog() async throws {
+    let directory = TemporaryDirectory()
+    let folder = directory.url.appending(path: "server").path
+    let token = try ServerProcess.run("user", "add", "--folder", folder, "ann").output.trimmingCharacters(in: .whitespacesAndNewlines)
+    let server = try ServerProcess(folder: folder, log: "/dev/full", "--log-level", "trace")
+    let connector = try WebSocketConnector("ws://127.0.0.1:\(server.port)")
+    let device = try Device(directory, "first", connector: connector, credentials: FixedToken(token))
+    await device.replicator.start()
+    try device.write("a", "text")
+    try await device.replicator.uploaded()
+    await device.replicator.stop()
+    #expect(server.end() == 0)
+  }
+
   @Test("tells devices and users that it cannot keep what they sent, loses nothing, and goes on when there is room")
   func full() async throws {
     guard let volume = Volume() else { return print("Not run: this user may not mount a volume.") }

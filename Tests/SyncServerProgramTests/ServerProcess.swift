@@ -19,7 +19,7 @@ final class ServerProcess {
     process.arguments = ["serve", "--port", "\(port)"] + arguments
     process.standardOutput = output
     if let log {
-      _ = FileManager.default.createFile(atPath: log, contents: nil)
+      if !FileManager.default.fileExists(atPath: log) { _ = FileManager.default.createFile(atPath: log, contents: nil) }
       process.standardError = FileHandle(forWritingAtPath: log)
     } else {
       // Never the tests' own: a server that outlives tests that crashed would hold it open, and who reads it would wait for ever.

@@ -43,6 +43,8 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // Whoever reads the log may be started anew meanwhile.
+    signal(SIGPIPE, SIG_IGN)
     let settings = try merged()
     let place = try ServerPlace(folder: settings.folder, postgres: settings.postgres)
     let logger = ServerLog.logger(settings.logLevel)

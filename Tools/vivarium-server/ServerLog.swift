@@ -23,7 +23,8 @@ struct ServerLog: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     var line = "time=\(Date().formatted(.iso8601)) level=\(event.level.rawValue) message=\(ServerLog.quoted("\(event.message)"))"
     for (name, value) in all.sorted(by: { $0.key < $1.key }) { line += " \(name)=\(ServerLog.quoted("\(value)"))" }
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    // A full disk, or a reader that has gone, loses the line and not the server.
+    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 
   /// What others wrote begins no line of its own.
