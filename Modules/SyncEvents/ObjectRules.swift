@@ -16,7 +16,7 @@ import Vivarium
 /// ```
 ///
 /// Each object that a transaction of a user changes must meet the condition before and after it; one that it creates after it, and one
-/// that it deletes before it. So nobody takes another's object, and nobody gives one away with something else changed in it. If several
+/// that it deletes before it. So nobody takes another's object. If several
 /// conditions are required of a type in a store, all of them must hold. The first object that does not meet one refuses the whole
 /// transaction, which is undone on its device with the reason (`SyncErrorCode.writeDenied`); types without a condition are free.
 ///
@@ -81,14 +81,14 @@ public struct ObjectRules: Sendable {
     let types = Set(here.map(\.type))
     let objects = transaction.objects.filter { types.contains($0.className) }
     if objects.isEmpty { return nil }
-    let conditions = here.map { ($0, $0.condition(transaction.user)) }
+    let conditions = here.map { (type: $0.type, condition: $0.condition(transaction.user)) }
     do {
       // Each time is a trial of its own: the one says nothing of the other.
       for read in [transaction.before, transaction.after] {
         var states: [ObjectIdentity: ObjectState] = [:]
         for object in objects { states[object] = read(object) }
         if states.isEmpty { continue }
-        let failed = try trial.firstFailure(of: objects, states, conditions.map { ($0.type, $1) })
+        let failed = try trial.firstFailure(of: objects, states, conditions)
         if let failed { return Verdict(.writeDenied, here[failed].reason) }
       }
       return nil

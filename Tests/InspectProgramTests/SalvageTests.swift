@@ -38,6 +38,17 @@ import VivariumTestSupport
     return url
   }
 
+  /// Damages the first object's name wherever it stands: among the values, and in older pages.
+  private static func damageFirst(_ url: URL) throws {
+    var data = try Data(contentsOf: url)
+    var from = data.startIndex
+    while let range = data.range(of: Data("stands out 0.".utf8), in: from..<data.endIndex) {
+      data[range.lowerBound] ^= 1
+      from = range.upperBound
+    }
+    try data.write(to: url)
+  }
+
   @Test(arguments: FileKind.allCases) func aSoundStoreIsTakenWhole(kind: FileKind) throws {
     let url = try make(kind, 200)
     let saved = folder.file("saved").path
@@ -50,14 +61,7 @@ import VivariumTestSupport
 
   @Test func aDamagedChunkLosesItsObjectsAndNoOther() throws {
     let url = try make(.lmdb, 3_000)
-    var data = try Data(contentsOf: url)
-    var from = data.startIndex
-    // Wherever it stands: among the values, and in older pages.
-    while let range = data.range(of: Data("stands out 0.".utf8), in: from..<data.endIndex) {
-      data[range.lowerBound] ^= 1
-      from = range.upperBound
-    }
-    try data.write(to: url)
+    try SalvageTests.damageFirst(url)
     let verified = try InspectProcess(["verify", url.path])
     #expect(verified.status == 5 && verified.output.contains("is not what was written") && verified.isExit, "\(verified)")
     let saved = folder.file("saved").path
@@ -98,13 +102,7 @@ import VivariumTestSupport
 
   @Test func whoDoesNotReadTheFaultsLearnsByTheStatusThatThereAreSome() throws {
     let url = try make(.lmdb, 3_000)
-    var data = try Data(contentsOf: url)
-    var from = data.startIndex
-    while let range = data.range(of: Data("stands out 0.".utf8), in: from..<data.endIndex) {
-      data[range.lowerBound] ^= 1
-      from = range.upperBound
-    }
-    try data.write(to: url)
+    try SalvageTests.damageFirst(url)
     for format in ["table", "json", "ndjson", "csv"] {
       let pipe = Pipe()
       try pipe.fileHandleForReading.close()
