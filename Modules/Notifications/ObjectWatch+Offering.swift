@@ -134,26 +134,30 @@ extension ObjectWatch {
     }
   }
 
-  /// Skips commits that were noted but of which the observer is not notified: it knows their changes, and the `values` they
-  /// set. The changes pending before them (`waited`) are still reported, relative to what the observer knows then.
-  func skip(
-    _ records: [CommitRecord], _ waited: Waiting, knowing values: [PropertyID: Value], _ reading: any StorageReading
-  ) throws(StorageError) {
-    if !waited.pending.isEmpty {
-      let changes = records.flatMap(\.tables).filter { $0.table == table }
-      state.withLock { state in
+  /// Skips commits that were noted but of which the observer is not notified: it knows what they lead to. The changes pending
+  /// before them (`waited`) are still reported, relative to what the observer knows then.
+  func skip(_ records: [CommitRecord], _ waited: Waiting, knowing known: Known, at version: Version) {
+    state.withLock { state in
+      if waited.pending.isEmpty {
+        state.forget(knowing: known, at: version)
+      } else {
+        let changes = records.flatMap(\.tables).filter { $0.table == table }
         // It may have been notified meanwhile.
         let pending = state.notifiedVersion == waited.notifiedVersion ? waited.pending : waited.fresh
         if let pending { state.pending.skip(changes, of: key, to: pending) }
         if let fresh = waited.fresh { state.fresh?.skip(changes, of: key, to: fresh) }
       }
-    } else if let offer = try offer(at: reading.version, reading), case .touched = offer.content {
-      _ = accept(offer)
+      state.pending.known.merge(known.values) { $1 }
+      state.fresh?.known.merge(known.values) { $1 }
     }
-    state.withLock { state in
-      state.pending.known.merge(values) { $1 }
-      state.fresh?.known.merge(values) { $1 }
-    }
+  }
+
+  /// What the observer of skipped commits knows of their result.
+  struct Known: Sendable {
+    /// The values of observed scalars that they set.
+    var values: [PropertyID: Value] = [:]
+    /// How many elements each observed collection has.
+    var counts: [PropertyID: Int] = [:]
   }
 
   /// The pending changes at one moment.
@@ -167,14 +171,20 @@ extension ObjectWatch {
     state.withLock { Waiting(pending: $0.pending, fresh: $0.fresh, notifiedVersion: $0.notifiedVersion) }
   }
 
-  /// The values of the observed scalars that commits set, as of a version. O(log n) if there are none.
-  func values(
-    setBy records: [CommitRecord], in reading: any StorageReading
-  ) throws(StorageError) -> [PropertyID: Value] {
+  /// What commits led to. Read before anybody else can commit. O(log n) for each observed collection and value.
+  func known(setBy records: [CommitRecord], in reading: any StorageReading) throws(StorageError) -> Known {
+    guard try reading.contains(table, key) else { return Known() }
+    var known = Known(values: try values(setBy: records, in: reading))
+    let collections = state.withLock { Array($0.pending.lists.keys) + Array($0.pending.members.keys) }
+    for property in collections { known.counts[property] = try reading.elementCount(ColumnID(table, property), key) }
+    return known
+  }
+
+  private func values(setBy records: [CommitRecord], in reading: any StorageReading) throws(StorageError) -> [PropertyID: Value] {
     guard case .properties(let filter) = subject else { return [:] }
     var values: [PropertyID: Value] = [:]
     for change in records.flatMap(\.tables) where change.table == table {
-      guard let modified = change.modifiedObject(key), try reading.contains(table, key) else { continue }
+      guard let modified = change.modifiedObject(key) else { continue }
       for property in modified.properties.properties where filter.properties.contains(property) {
         let column = ColumnID(table, property)
         guard reading.catalog[column]?.schema.isScalar == true else { continue }
@@ -191,6 +201,20 @@ extension ObjectWatch {
 
   /// The version up to which everything was noted.
   var version: Version { state.withLock { $0.version } }
+}
+
+extension ObjectWatch.State {
+  /// Takes what is pending as known; a deletion, and the first call, are still to be told.
+  fileprivate mutating func forget(knowing known: ObjectWatch.Known, at version: Version) {
+    if awaitsFirst || pending.isDeleted || pending.isEmpty { return }
+    var rest = ObjectWatch.Marks()
+    for property in pending.lists.keys { rest.lists[property] = NetListChanges(count: known.counts[property] ?? 0) }
+    for (property, changes) in pending.members { rest.members[property] = changes.fresh(count: known.counts[property] ?? 0) }
+    // An offer that was made before has nothing to tell any more.
+    serial += 1
+    (pending, fresh) = (rest, nil)
+    notifiedVersion = version
+  }
 }
 
 extension ObjectWatch.Marks {

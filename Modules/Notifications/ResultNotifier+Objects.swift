@@ -83,12 +83,16 @@ extension ResultNotifier {
 
   /// Skips a commit that the watch is not notified of: it knows the object's current state.
   func skip(
-    _ watch: ObjectWatch, _ records: [CommitRecord], _ waited: ObjectWatch.Waiting, knowing values: [PropertyID: Value],
+    _ watch: ObjectWatch, _ records: [CommitRecord], _ waited: ObjectWatch.Waiting, knowing known: ObjectWatch.Known, at version: Version,
     _ reading: any StorageReading
   ) {
     do throws(StorageError) {
-      if let successor = try watch.successor(reading) { move(watch, to: successor) }
-      try watch.skip(records, waited, knowing: values, reading)
+      var known = known
+      if let successor = try watch.successor(reading) {
+        move(watch, to: successor)
+        known = try watch.known(setBy: records, in: reading)
+      }
+      watch.skip(records, waited, knowing: known, at: version)
     } catch {
       watch.fail(error)
       touch(watch)
@@ -137,8 +141,13 @@ extension ResultNotifier {
   /// Skips these commits for a watch that had nothing pending and knows their result.
   private func ignore(_ records: [CommitRecord], _ watch: ObjectWatch, _ reading: any StorageReading) {
     guard watch.isPending else { return }
-    let values = try? watch.values(setBy: records, in: reading)
-    skip(watch, records, ObjectWatch.Waiting(), knowing: values ?? [:], reading)
+    do throws(StorageError) {
+      let known = try watch.known(setBy: records, in: reading)
+      skip(watch, records, ObjectWatch.Waiting(), knowing: known, at: reading.version, reading)
+    } catch {
+      watch.fail(error)
+      touch(watch)
+    }
   }
 
   /// A read error ends only this watch.

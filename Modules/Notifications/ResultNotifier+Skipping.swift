@@ -31,7 +31,7 @@ extension ResultNotifier {
         }
       }
       let skipped = (skipsEverybody ? watches.values.flatMap { $0.values.joined() } : skippedWatches).map { watch in
-        (watch: watch, values: (try? watch.values(setBy: [record], in: write)) ?? [:])
+        (watch: watch, known: (try? watch.known(setBy: [record], in: write)) ?? ObjectWatch.Known())
       }
       var version = from.version.next
       // Then it is visible, and the disk may lack it.
@@ -74,12 +74,12 @@ extension ResultNotifier {
   /// Reads the version just committed from now on; or a later one, if another process was faster.
   private func settle(
     at version: Version, _ from: any ReadTransaction, _ torn: [KeptResult], _ record: CommitRecord,
-    _ skipped: [(watch: ObjectWatch, values: [PropertyID: Value])]
+    _ skipped: [(watch: ObjectWatch, known: ObjectWatch.Known)]
   ) throws(StorageError) {
     let to = try openNewest()
     let waited = skipped.map { $0.watch.waiting }
     try note([record], from: from, to: to)
-    for ((watch, values), waited) in zip(skipped, waited) { skip(watch, [record], waited, knowing: values, to) }
+    for ((watch, known), waited) in zip(skipped, waited) { skip(watch, [record], waited, knowing: known, at: version, to) }
     if to.version != version { try note(try records(after: version, in: to), from: to, to: to) }
     hold(to)
     from.end()
