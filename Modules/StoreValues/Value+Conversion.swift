@@ -6,14 +6,14 @@ import Foundation
 
 extension Value {
   /// The value converted to another type: numbers of another kind if nothing is lost, except that a Double may be rounded to a
-  /// Float; numbers from decimal text; UUIDs, ObjectIds, dates (ISO 8601) and data (base64) from text; a date from a number, as
-  /// seconds since the reference date. The value itself if there is no conversion: check `fits` afterwards.
+  /// Float, within its range; numbers from decimal text; UUIDs, ObjectIds, dates (ISO 8601) and data (base64) from text; a date from
+  /// a number, as seconds since the reference date. The value itself if there is no conversion: check `fits` afterwards.
   package func converted(to type: ValueType) -> Value? {
     switch (self, type) {
     case (.int(let x), .double): return Double(exactly: x).map { .double($0) }
     case (.int(let x), .float): return Float(exactly: x).map { .float($0) }
     case (.float(let x), .double): return .double(Double(x))
-    case (.double(let x), .float): return .float(Float(x))
+    case (.double(let x), .float): return Float(x).isInfinite && x.isFinite ? nil : .float(Float(x))
     case (.double(let x), .int8), (.double(let x), .int16), (.double(let x), .int32), (.double(let x), .int64):
       return Int64(exactly: x).map { .int($0) }
     case (.int(let x), .date): return .date(Timestamp(secondsSinceReferenceDate: x, nanoseconds: 0))

@@ -251,4 +251,77 @@ import VivariumTestSupport
     let needing = try Store.dryRun(configuration(directory.file(), engine, Needing.Guest.self, version: 1))
     #expect(needing.outcomes.map(\.change) == [.addedWithoutValue])
   }
+
+  // MARK: properties that become another type
+
+  private func fillLinked(_ file: URL, _ engine: Engine, _ body: ([Linked.Guest]) throws -> Void) throws {
+    let store = try Store(engine.configuration(file, [Linked.Guest.self]))
+    try store.write {
+      let guests = (1...3).map { Linked.Guest(id: $0) }
+      for guest in guests { try store.add(guest) }
+      try body(guests)
+    }
+  }
+
+  private func faults(_ configuration: Store.Configuration) -> String {
+    let error = #expect(throws: StoreError.self) { try Store(configuration) }
+    #expect(error?.code == .schemaMismatch)
+    return error?.details["faults"] ?? ""
+  }
+
+  /// A key of one type is another object in another type.
+  @Test(arguments: files) func linksDoNotBecomeLinksToAnotherType(engine: Engine) throws {
+    let directory = TemporaryDirectory("changed")
+    try fillLinked(directory.file(), engine) { guests in
+      guests[0].friend = guests[1]
+      for guest in guests { guests[2].friends.append(guest) }
+    }
+    var configuration = engine.configuration(directory.file(), [LinkedElsewhere.Guest.self, LinkedElsewhere.Host.self])
+    configuration.schemaVersion = 1
+    let faults = faults(configuration)
+    #expect(faults.contains("Guest.friend") && faults.contains("Guest.friends"), "\(faults)")
+  }
+
+  @Test(arguments: files) func linksBecomeLooseValues(engine: Engine) throws {
+    let directory = TemporaryDirectory("changed")
+    try fillLinked(directory.file(), engine) { guests in
+      guests[0].friend = guests[1]
+      guests[0].friends.append(guests[2])
+    }
+    let store = try Store(configuration(directory.file(), engine, Retyped.Guest.self, version: 1))
+    let guest = try #require(store.objects(Retyped.Guest.self).first)
+    #expect(guest.friend.object(Retyped.Guest.self, in: store)?.id == 2 && guest.friends[0].object(Retyped.Guest.self, in: store)?.id == 3)
+  }
+
+  @Test(arguments: files) func whatASingleValueCannotHoldIsRefused(engine: Engine) throws {
+    let directory = TemporaryDirectory("changed")
+    try fillLinked(directory.file(), engine) { guests in
+      guests[0].marks = [1, 2, 3]
+      guests[1].marks.append(4)
+      guests[2].weight = 1e300
+    }
+    let retyped = configuration(directory.file(), engine, Retyped.Guest.self, version: 1)
+    let faults = faults(retyped)
+    #expect(faults.contains("Guest.marks") && faults.contains("1 object") && faults.contains("Guest.weight"), "\(faults)")
+    let store = try Store(
+      configuration(directory.file(), engine, Retyped.Guest.self, version: 1) { migration, _ in
+        try migration.enumerateObjects(ofType: "Guest") { old, new in
+          if old["id"] == .int(1) { try new?.set("marks", to: .int(6)) }
+          if old["id"] == .int(3) { try new?.set("weight", to: .float(.greatestFiniteMagnitude)) }
+        }
+      })
+    #expect(store.objects(Retyped.Guest.self).map(\.marks) == [6, 4, 0])
+  }
+
+  @Test(arguments: files) func theEntriesOfAMapKeepTheirKeys(engine: Engine) throws {
+    let directory = TemporaryDirectory("changed")
+    try fillLinked(directory.file(), engine) { guests in
+      guests[0].rooms["a"] = AnyValue()
+      guests[0].rooms["b"] = 2
+      guests[0].rooms["c"] = 3
+    }
+    let store = try Store(configuration(directory.file(), engine, Retyped.Guest.self, version: 1))
+    let rooms = try #require(store.objects(Retyped.Guest.self).first?.rooms)
+    #expect(rooms["b"] == 2 && rooms["c"] == 3 && rooms["a"] == nil)
+  }
 }

@@ -123,3 +123,41 @@ enum Growing {
     var maybe: Int?
   }
 }
+
+/// Properties whose new type holds other things.
+enum Linked {
+  @Model final class Guest {
+    @PrimaryKey var id: Int = 0
+    var friend: Guest?
+    var friends: LiveList<Guest>
+    var marks: LiveList<Int>
+    var weight = 0.0
+    var rooms: LiveMap<AnyValue>
+  }
+}
+
+enum LinkedElsewhere {
+  @Model final class Host {
+    @PrimaryKey var id: Int = 0
+  }
+
+  @Model final class Guest {
+    @PrimaryKey var id: Int = 0
+    var friend: Host?
+    var friends: LiveList<Host>
+    var marks: LiveList<Int>
+    var weight = 0.0
+    var rooms: LiveMap<AnyValue>
+  }
+}
+
+enum Retyped {
+  @Model final class Guest {
+    @PrimaryKey var id: Int = 0
+    var friend: AnyValue
+    var friends: LiveList<AnyValue>
+    var marks: Int = 0
+    var weight: Float = 0
+    var rooms: LiveMap<Int>
+  }
+}

@@ -108,6 +108,7 @@ public final class Migration {
   /// be converted leave the default, and the program must handle them.
   func copy(_ source: ColumnID, to target: ColumnID, isLossy: Bool) throws(StoreError) {
     guard let from = old.catalog[source]?.schema, let to = write.transaction.catalog[target]?.schema else { return }
+    let targets = LinkTargets(from, to, old.catalog, write.transaction.catalog)
     let keys = try storing { () throws(StorageError) in try KeySnapshot(of: source.table, in: old) }.array
     var lost: [Int64] = []
     var example: String?
@@ -119,7 +120,7 @@ public final class Migration {
         try CopiedValue(from, source, ObjectKey(key), in: old)
       }
       do throws(StoreError) {
-        if try write.put(value, from, in: target, to, ObjectKey(key)) { coverage.noteSet(target, ObjectKey(key)) }
+        if try write.put(value, targets, in: target, to, ObjectKey(key)) { coverage.noteSet(target, ObjectKey(key)) }
       } catch {
         if !isLossy || error.code != .typeMismatch { throw error }
         if lost.isEmpty { example = "\(value.sample) in #\(key)" }
@@ -130,41 +131,70 @@ public final class Migration {
   }
 }
 
+/// Where the links of a property lead, before and after it is copied to another one.
+struct LinkTargets {
+  /// The type before; nil if the property holds no links.
+  private let before: TableEntry?
+  private let after: TableEntry?
+
+  init(_ from: PropertySchema, _ to: PropertySchema, _ old: Catalog, _ new: Catalog) {
+    before = from.isRelationship ? from.target.flatMap { old[$0] } : nil
+    after = to.isRelationship ? to.target.flatMap { new[$0] } : nil
+  }
+
+  /// What a link becomes in a property of a type; nil if that cannot hold it. An object's key means another object in another type.
+  func link(_ key: ObjectKey, in type: ValueType?) -> Value? {
+    guard let before else { return nil }
+    // A type that was renamed is the same one.
+    if type == .link { return after?.id == before.id ? .link(key) : nil }
+    return type == .mixed && !before.isEmbedded ? .object(ObjectLink(before.id, key)) : nil
+  }
+}
+
 extension RecordedTransaction {
   /// Sets a property to a value of another property's type. False for a null where none is allowed. Throws `.typeMismatch` if the
-  /// value cannot be converted.
+  /// value cannot be converted, or is of several elements and the property of one.
   func put(
-    _ value: CopiedValue, _ from: PropertySchema, in target: ColumnID, _ to: PropertySchema, _ key: ObjectKey
+    _ value: CopiedValue, _ targets: LinkTargets, in target: ColumnID, _ to: PropertySchema, _ key: ObjectKey
   ) throws(StoreError) -> Bool {
     func converted(_ value: Value) throws(StoreError) -> Value? {
-      if value.isNull { return to.mayBeNull ? .null : nil }
-      if case .link = value { return from.target == to.target || to.valueType == .link ? value : nil }
-      guard let type = to.valueType else { throw .typeMismatch(value, to) }
-      guard let made = value.migrated(to: type) else { throw .typeMismatch(value, to) }
+      // In a map of links, the entry of an object that was deleted is null.
+      if value.isNull { return to.mayBeNull || to.isMap && to.isRelationship ? .null : nil }
+      let made: Value? =
+        if case .link(let key) = value { targets.link(key, in: to.valueType) } else { to.valueType.flatMap { value.migrated(to: $0) } }
+      guard let made else { throw .typeMismatch(value, to) }
       return made
     }
-    var elements: [Value] = []
+    var elements: [(name: String?, value: Value)] = []
     switch value {
-    case .scalar(let scalar): elements = scalar.isNull && !to.isScalar ? [] : [scalar]
-    case .list(let values): elements = values
-    case .map(let map): elements = map.entries.map(\.value)
+    case .scalar(let scalar): elements = scalar.isNull && !to.isScalar ? [] : [(nil, scalar)]
+    case .list(let values): elements = values.map { (nil, $0) }
+    case .map(let map): elements = map.entries.map { ($0.key, $0.value) }
     }
-    var made: [Value] = []
-    for element in elements { if let value = try converted(element) { made.append(value) } }
+    var made: [(name: String?, value: Value)] = []
+    for (name, value) in elements { if let value = try converted(value) { made.append((name, value)) } }
+    if to.isScalar, made.count > 1 { throw .typeMismatch(Value.list(made.map(\.value)), to) }
+    try set(target, key, to, made)
+    return !to.isScalar || !made.isEmpty
+  }
+
+  private func set(
+    _ target: ColumnID, _ key: ObjectKey, _ to: PropertySchema, _ made: [(name: String?, value: Value)]
+  ) throws(StoreError) {
     try storing { () throws(StorageError) in
       switch to.kind {
-      case .scalar: if let first = made.first { try set(target, key, first) }
+      case .scalar: if let first = made.first { try set(target, key, first.value) }
       case .list:
         try edit(target, key, .clear)
-        try edit(target, key, .insert(at: 0, made))
-      case .set: for value in made { try insert(member: value, into: target, key) }
+        try edit(target, key, .insert(at: 0, made.map(\.value)))
+      case .set: for (_, value) in made { try insert(member: value, into: target, key) }
       case .map:
-        let keys = value.entries.isEmpty ? made.indices.map(String.init) : value.entries.map(\.key)
-        for (name, value) in zip(keys, made) { try set(value, forKey: name, in: target, key) }
+        for (position, (name, value)) in made.enumerated() {
+          try set(value, forKey: name ?? String(position), in: target, key)
+        }
       case .linkingObjects: break
       }
     }
-    return !to.isScalar || !made.isEmpty
   }
 }
 

@@ -54,8 +54,15 @@ extension SchemaUpkeep {
       return holders == 0 ? nil : PropertyOutcome(type: type, property: property, objects: holders, change: .removed)
     }
     var failures: Set<ObjectKey> = []
+    let targets = LinkTargets(column.schema, target, old, new)
+    var last: ObjectKey?
     try storing { () throws(StorageError) in
-      try reading.visitValues(of: place) { key, value in if !target.takes(value, from: column.schema) { failures.insert(key) } }
+      try reading.visitValues(of: place) { key, value in
+        if value.isNull, !target.mayBeNull { return }
+        // Of several elements a scalar would keep one.
+        if !target.takes(value, targets) || target.isScalar && last == key { failures.insert(key) }
+        last = key
+      }
     }
     return PropertyOutcome(
       type: type, property: property, objects: holders, change: .converted(from: column.schema.kind, failures: failures.count))
@@ -64,9 +71,9 @@ extension SchemaUpkeep {
 
 extension PropertySchema {
   /// Whether a value of another property can be converted to this one's type; null always can.
-  fileprivate func takes(_ value: Value, from other: PropertySchema) -> Bool {
+  fileprivate func takes(_ value: Value, _ targets: LinkTargets) -> Bool {
     if value.isNull { return true }
-    if other.isRelationship { return isRelationship && target == other.target }
+    if case .link(let key) = value { return targets.link(key, in: valueType) != nil }
     guard let valueType, !isRelationship else { return false }
     return value.migrated(to: valueType) != nil
   }
