@@ -96,6 +96,9 @@ import VivariumTestSupport
     #expect(try node("a == 2001-01-01@00:00:01") == comparison("a", .equal, .date(Timestamp(secondsSinceReferenceDate: 1))))
     #expect(try node("a == 1970-1-1@0:0:0:1") == comparison("a", .equal, .date(Timestamp(secondsSince1970: 0, nanoseconds: 1))))
     #expect(try node("a == T-5:-7") == comparison("a", .equal, .date(Timestamp(secondsSince1970: -5, nanoseconds: -7))))
+    // Before 1970 the nanoseconds lead away from it, as in Realm.
+    #expect(
+      try node("a == 1969-12-31@23:59:59:500") == comparison("a", .equal, .date(Timestamp(secondsSince1970: -1, nanoseconds: -500))))
     #expect(try node("a == T978307201:0") == comparison("a", .equal, .date(Timestamp(secondsSinceReferenceDate: 1))))
     #expect(try node("a == binary(B64'AAE=')") == comparison("a", .equal, .data(.init([0, 1]))))
   }

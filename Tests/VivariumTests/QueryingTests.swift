@@ -3,8 +3,13 @@ import QueryEngine
 import StorageInterface
 import StoreValues
 import Testing
+import VivariumTestSupport
 
 @testable import Vivarium
+
+@Model final class Answer {
+  var to: Message?
+}
 
 @Suite struct QueryingTests {
   private let store: Store
@@ -56,6 +61,65 @@ import Testing
     #expect(people.offset(by: 4).map(\.name) == ["Eve"])
     #expect(people.offset(by: 1).limited(to: 2).map(\.name) == ["Bob", "Cid"])
     #expect(people.distinct(by: \.isAdult).error?.code == .unknownProperty)
+  }
+
+  @Test func clausesBehindAnIndexedNumberCount() throws {
+    let forty = people.where { $0.age == 40 }
+    #expect(forty.count == 2)
+    let shortened = [
+      forty.offset(by: 1), forty.distinct(by: \.age), people.filter("age == 40 OFFSET(1)"), people.filter("age == 40 LIMIT(1)"),
+    ]
+    for results in shortened {
+      #expect(results.count == 1)
+      #expect(results.map(\.age) == [40] && results.error == nil)
+    }
+  }
+
+  /// Both types have the property: it is the element's.
+  @Test func aSubqueryWithoutItsVariableStaysLive() throws {
+    let owners = people.filter("SUBQUERY(dogs, $d, age > 3).@count > 0")
+    let owner = try #require(people.last)
+    var heard: [[Int]] = []
+    let token = owners.observe { if case .update(_, _, let inserted, _) = $0 { heard.append(inserted) } }
+    store.refresh()
+    #expect(owners.isEmpty)
+    try store.write { owner.dogs[0].age = 10 }
+    store.refresh()
+    #expect(owners.map(\.name) == [owner.name] && heard == [[0]])
+    token.stop()
+  }
+
+  /// No change of a person tells that the object is there now: so its coming must not change any answer.
+  @Test func anObjectThatIsNotThereYetDiffersFromAll() throws {
+    let store = try Store(.reference(nil, models: [Answer.self, Message.self]))
+    let answer = Answer()
+    try store.write { try store.add(answer) }
+    let others = store.objects(Answer.self).filter("to != obj('Message', 9)")
+    let same = store.objects(Answer.self).filter("to == obj('Message', 9)")
+    #expect(others.count == 1 && same.isEmpty)
+    try store.write { try store.add(Message(number: 9, shout: "nine")) }
+    #expect(others.count == 1 && same.isEmpty)
+    try store.write { answer.to = store.object(Message.self, forPrimaryKey: 9) }
+    #expect(others.isEmpty && same.count == 1)
+  }
+
+  @Test func numbersBeyondAFloatAreNotInfinity() throws {
+    let store = try Store(.reference(nil, models: [Everything.self]))
+    try store.write {
+      for number in [Float.infinity, 1, -Float.infinity] {
+        let object = Everything()
+        try store.add(object)
+        (object.float, object.double) = (number, Double(number))
+      }
+    }
+    func found(_ condition: String) -> [Float] { store.objects(Everything.self).filter(condition).map(\.float) }
+    #expect(found("float == 1e300").isEmpty && found("float != 1e300").count == 3)
+    #expect(found("float <= 1e300") == [1, -Float.infinity] && found("float > 1e300") == [.infinity])
+    #expect(found("float >= -1e300") == [.infinity, 1] && found("float < -1e300") == [-Float.infinity])
+    let beyond = try #require(Decimal128("1e400"))
+    let objects = store.objects(Everything.self)
+    #expect(objects.filter("double == %@", beyond).isEmpty && objects.filter("double > %@", beyond).map(\.float) == [.infinity])
+    #expect(objects.filter("float == %@", beyond).isEmpty && objects.filter("float <= %@", beyond).count == 2)
   }
 
   @Test func distinctResultsStayLive() throws {

@@ -61,7 +61,7 @@ extension Query {
   package func reads(in catalog: Catalog) -> [ReadPath]? {
     guard let entry = catalog[type] else { return nil }
     var reads = ReadPathCollector(entry, catalog)
-    for path in condition.everyPath([:]) {
+    for path in condition.everyPath(PathScope()) {
       guard reads.add(path, isSort: false) else { return nil }
     }
     for key in sort {
@@ -78,37 +78,47 @@ extension Query {
   }
 }
 
+/// Where paths within a condition begin.
+private struct PathScope {
+  /// The variables of the enclosing subqueries, and their collections.
+  var variables: [String: [String]] = [:]
+  /// The collection of the innermost subquery: other names are those of its elements. Empty outside of any.
+  var elements: [String] = []
+
+  /// A path from the query's own objects. One that begins with SELF stays: nobody follows it.
+  func resolved(_ path: PropertyPath) -> PropertyPath {
+    guard let first = path.components.first, first != "SELF" else { return path }
+    guard let collection = variables[first] else { return PropertyPath(elements + path.components) }
+    return PropertyPath(collection + path.components.dropFirst())
+  }
+}
+
 extension PredicateNode {
-  /// `variables` maps the variables of enclosing subqueries to their collections.
-  fileprivate func everyPath(_ variables: [String: [String]]) -> [PropertyPath] {
+  fileprivate func everyPath(_ scope: PathScope) -> [PropertyPath] {
     switch self {
     case .constant: []
-    case .comparison(let comparison): comparison.left.everyPath(variables) + comparison.right.everyPath(variables)
-    case .and(let nodes), .or(let nodes): nodes.flatMap { $0.everyPath(variables) }
-    case .not(let node): node.everyPath(variables)
+    case .comparison(let comparison): comparison.left.everyPath(scope) + comparison.right.everyPath(scope)
+    case .and(let nodes), .or(let nodes): nodes.flatMap { $0.everyPath(scope) }
+    case .not(let node): node.everyPath(scope)
     }
   }
 }
 
 extension ExpressionNode {
-  fileprivate func everyPath(_ variables: [String: [String]]) -> [PropertyPath] {
+  fileprivate func everyPath(_ scope: PathScope) -> [PropertyPath] {
     switch self {
+    // An object named by its key is compared alike whether it exists or not, as long as nothing links to it.
     case .constant, .constants, .object, .variable: return []
-    case .list(let elements): return elements.flatMap { $0.everyPath(variables) }
-    case .path(let path): return [path.resolved(variables)]
-    case .folded(let inner, _), .quantified(_, let inner): return inner.everyPath(variables)
-    case .arithmetic(_, let left, let right): return left.everyPath(variables) + right.everyPath(variables)
+    case .list(let elements): return elements.flatMap { $0.everyPath(scope) }
+    case .path(let path): return [scope.resolved(path)]
+    case .folded(let inner, _), .quantified(_, let inner): return inner.everyPath(scope)
+    case .arithmetic(_, let left, let right): return left.everyPath(scope) + right.everyPath(scope)
     case .subquery(let subquery):
-      let collection = subquery.collection.resolved(variables)
-      let inner = variables.merging([subquery.variable: collection.components]) { $1 }
+      let collection = scope.resolved(subquery.collection)
+      var inner = scope
+      inner.variables[subquery.variable] = collection.components
+      inner.elements = collection.components
       return [collection] + subquery.condition.everyPath(inner)
     }
-  }
-}
-
-extension PropertyPath {
-  fileprivate func resolved(_ variables: [String: [String]]) -> PropertyPath {
-    guard let first = components.first, let collection = variables[first] else { return self }
-    return PropertyPath(collection + components.dropFirst())
   }
 }

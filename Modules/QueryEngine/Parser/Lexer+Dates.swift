@@ -48,6 +48,7 @@ extension Lexer {
     let seconds = days * 86_400 + parts[0] * 3600 + parts[1] * 60 + parts[2]
     let nanoseconds = parts.count == 4 ? parts[3] : 0
     guard nanoseconds < 1_000_000_000 else { throw wrong }
+    // Away from 1970, as in Realm's texts and in `T<seconds>:<nanoseconds>`, where both have one sign: recorded conditions mean that.
     return .constant(.date(Timestamp(secondsSince1970: seconds, nanoseconds: seconds < 0 ? -nanoseconds : nanoseconds)))
   }
 

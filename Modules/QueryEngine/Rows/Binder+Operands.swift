@@ -78,11 +78,11 @@ extension Binder {
   /// A constant in the form in which it is compared with values of a type.
   static func constant(_ value: Value, for type: ValueType) throws(QueryError) -> Value {
     switch (value, type) {
-    case (.double(let number), .float): return .float(Float(number))
+    case (.double(let number), .float): return Binder.nearest(number, isFinite: number.isFinite, type) ?? value
     case (.double(let number), .decimal): return .decimal(Decimal128(shortest: number))
     case (.float(let number), .decimal): return .decimal(Decimal128(shortest: number))
-    case (.decimal(let number), .double): return .double(Double(number))
-    case (.decimal(let number), .float): return .float(Float(Double(number)))
+    case (.decimal(let number), .double), (.decimal(let number), .float):
+      return Binder.nearest(Double(number), isFinite: !number.isNaN && !number.isInfinite, type) ?? value
     case (.string(let text), _) where type.isNumber:
       guard let number = Binder.number(text, for: type) else {
         throw QueryError(
@@ -91,6 +91,14 @@ extension Binder {
       return number
     default: return value
     }
+  }
+
+  /// The nearest value of a type of binary fractions; nil for a finite number beyond all of them, where the nearest would be infinity,
+  /// which a property may hold.
+  private static func nearest(_ number: Double, isFinite: Bool, _ type: ValueType) -> Value? {
+    let isBeyond = isFinite && (type == .float ? Float(number).isInfinite : number.isInfinite)
+    if isBeyond { return nil }
+    return type == .float ? .float(Float(number)) : .double(number)
   }
 
   private static func number(_ text: String, for type: ValueType) -> Value? {

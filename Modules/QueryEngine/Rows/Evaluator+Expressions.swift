@@ -94,7 +94,7 @@ extension Evaluator {
     case .constant(let value): return [[value]]
     case .constants(let values): return [values]
     case .typeNames(let names): return [[names.value]]
-    case .object(let entry, let identity): return [try object(entry, identity).map { [.object(ObjectLink(entry.id, $0))] } ?? []]
+    case .object(let entry, let identity): return [[.object(ObjectLink(entry.id, try object(entry, identity)))]]
     case .list(let elements):
       var values: [Value] = []
       for element in elements { values += try groups(element, key).flatMap(\.self) }
@@ -131,12 +131,15 @@ extension Evaluator {
     path.outer == 0 ? key : outers[outers.count - path.outer]
   }
 
-  private func object(_ entry: TableEntry, _ identity: ObjectLiteral.Identity) throws(StorageError) -> ObjectKey? {
+  /// The object; nobody's key if there is none with this primary key. What does not link to it differs from it, as it does once the
+  /// object exists: so no row's answer changes when the object comes or goes.
+  private func object(_ entry: TableEntry, _ identity: ObjectLiteral.Identity) throws(StorageError) -> ObjectKey {
+    let nobody = ObjectKey(.min)
     switch identity {
     case .key(let key): return key
     case .primaryKey(let value):
-      guard let index = entry.primaryIndex, !value.isNull else { return nil }
-      return try storage.key(in: index.id, equal: [value])
+      guard let index = entry.primaryIndex, !value.isNull else { return nobody }
+      return try storage.key(in: index.id, equal: [value]) ?? nobody
     }
   }
 

@@ -280,10 +280,10 @@ extension ResultsState {
     }
   }
 
-  /// The count if the condition is one indexed integer equal to a constant: the query is not even bound. Nil for any other query,
-  /// and on any error.
+  /// The count if the condition, and nothing behind it, is one indexed integer equal to a constant: the query is not even bound. Nil
+  /// for any other query, and on any error.
   private var indexedCount: Int? {
-    guard case .all = source, fault == nil, base.limit == nil, let (name, value) = equality,
+    guard case .all = source, fault == nil, base.limit == nil, base.clauses.isEmpty, let (name, value) = equality,
       let ordinal = context.ordinal(named: name), let index = context.integerIndexes[ordinal]
     else { return nil }
     return try? store.reading.count(in: index, equalTo: value)
