@@ -9,9 +9,11 @@ protocol AlikeElements {
 extension Array where Element: AlikeElements {
   /// Splits a run so that one begins at `position`, which counts only the elements of the runs that `counts` accepts. Returns
   /// its index, or the number of runs for a position at or past the end. O(runs).
-  mutating func split(before position: Int, where counts: (Element) -> Bool = { _ in true }) -> Int {
+  ///
+  /// - Parameter first: the run from which positions count.
+  mutating func split(before position: Int, from first: Int = 0, where counts: (Element) -> Bool = { _ in true }) -> Int {
     var start = 0
-    for i in indices where counts(self[i]) {
+    for i in first..<Swift.max(first, count) where counts(self[i]) {
       let run = self[i]
       if position <= start { return i }
       if position < start + run.count {

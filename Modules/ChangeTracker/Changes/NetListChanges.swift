@@ -15,6 +15,12 @@ package struct NetListChanges: Sendable {
     var isModified = false
     var isMoved = false
 
+    /// Whether its elements follow those of another piece in the old list or are all new, and both are modified.
+    func continues(_ other: Piece) -> Bool {
+      guard isModified, other.isModified, !isMoved, !other.isMoved else { return false }
+      return old == other.old.map { $0 + other.count }
+    }
+
     /// New elements without any other change.
     var isPlainlyNew: Bool { old == nil && !isModified && !isMoved }
 
@@ -33,6 +39,10 @@ package struct NetListChanges: Sendable {
 
   /// The number of elements of the current list.
   package private(set) var count: Int
+  /// A piece near the last edit, and the position at which it begins: edits mostly ascend, and are found from here.
+  private var near = (index: 0, start: 0)
+  /// How many pieces were looked at; for tests.
+  package private(set) var steps = 0
 
   /// - Parameter count: the number of elements in the state given to observers.
   package init(count: Int) {
@@ -47,7 +57,7 @@ package struct NetListChanges: Sendable {
     count = pieces.reduce(0) { $0 + $1.count }
   }
 
-  /// Adds the next edit. O(pieces); appending is O(1).
+  /// Adds the next edit. O(pieces); O(1) for an append, and for one of edits that ascend.
   package mutating func add(_ edit: ListChange.Edit) {
     switch edit {
     case .insert(let at, let count): insert(Piece(old: nil, count: max(count, 0)), at: at)
@@ -66,39 +76,68 @@ package struct NetListChanges: Sendable {
     piece.count = min(piece.count, NetListChanges.countMax - count)
     if piece.count <= 0 { return }
     defer { count += piece.count }
-    let i = position >= count ? pieces.count : pieces.split(before: position)
-    guard piece.isPlainlyNew else { return pieces.insert(piece, at: i) }
+    let i = position >= count ? pieces.count : split(before: position)
+    let place = Swift.min(position, count)
+    guard piece.isPlainlyNew else {
+      pieces.insert(piece, at: i)
+      near = (i, place)
+      return
+    }
     // Adjacent new elements are one piece, so a list that grows by appends keeps one piece instead of one per append.
     var (start, end) = (i, i)
     if i > 0, pieces[i - 1].isPlainlyNew { start -= 1 }
     if i < pieces.count, pieces[i].isPlainlyNew { end += 1 }
     let all = pieces[start..<end].reduce(piece.count) { $0 + $1.count }
+    near = (start, start < i ? place - pieces[start].count : place)
     pieces.replaceSubrange(start..<end, with: CollectionOfOne(Piece(old: nil, count: all)))
   }
 
   private mutating func remove(_ range: Range<Int>) {
     let range = range.clamped(to: 0..<count)
     if range.isEmpty { return }
-    let first = pieces.split(before: range.lowerBound)
-    pieces.removeSubrange(first..<pieces.split(before: range.upperBound))
+    let first = split(before: range.lowerBound)
+    pieces.removeSubrange(first..<split(before: range.upperBound))
+    near = (first, range.lowerBound)
     count -= range.count
   }
 
   private mutating func set(_ position: Int) {
     guard position >= 0, position < count else { return }
-    let i = pieces.split(before: position)
-    _ = pieces.split(before: position + 1)
+    let i = split(before: position)
+    _ = split(before: position + 1)
     pieces[i].isModified = true
+    near = (i, position)
+    // Adjacent modified elements are one piece.
+    join(i + 1)
+    if i > 0, pieces[i].continues(pieces[i - 1]) { near = (i - 1, position - pieces[i - 1].count) }
+    join(i)
+  }
+
+  /// Joins a modified piece to the one before it, if it continues that one.
+  private mutating func join(_ i: Int) {
+    guard i > 0, i < pieces.count, pieces[i].continues(pieces[i - 1]) else { return }
+    pieces[i - 1].count += pieces[i].count
+    pieces.remove(at: i)
   }
 
   private mutating func move(_ from: Int, _ to: Int) {
     guard from >= 0, from < count, to >= 0, to < count, from != to else { return }
-    let i = pieces.split(before: from)
-    _ = pieces.split(before: from + 1)
+    let i = split(before: from)
+    _ = split(before: from + 1)
     var piece = pieces.remove(at: i)
+    near = (i, from)
     count -= 1
     piece.isMoved = true
     insert(piece, at: to)
+  }
+
+  /// Splits a piece so that one begins at a position within the list, or at its end; returns its index.
+  private mutating func split(before position: Int) -> Int {
+    let (first, start) = position >= near.start ? near : (0, 0)
+    let index = pieces.split(before: position - start, from: first)
+    steps += index - first + 1
+    near = (index, position)
+    return index
   }
 }
 
@@ -134,7 +173,8 @@ extension NetListChanges {
         continue
       }
       staying.append(old..<old + piece.count)
-      if piece.isModified { positions.kept.append(.init(old: old, new: range.lowerBound, row: old)) }
+      guard piece.isModified else { continue }
+      for (old, new) in zip(old..., range) { positions.kept.append(.init(old: old, new: new, row: old)) }
     }
     for row in positions.kept { modified.insert(row.row) }
     for row in moved where row.isModified { modified.insert(row.old) }

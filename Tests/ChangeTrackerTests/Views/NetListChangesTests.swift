@@ -35,6 +35,25 @@ import VivariumTestSupport
     #expect(net.changeSet().insertions.count == 2_501 && net.changeSet().modifications.isEmpty)
   }
 
+  @Test func manyEditsThatAscendCostTheirNumber() {
+    let count = 10_000
+    var all = NetListChanges(count: count)
+    for i in 0..<count { all.add(.set(at: i)) }
+    #expect(all.pieceCount == 1 && all.steps < 8 * count)
+    #expect(all.changeSet().modifications == Array(0..<count))
+    for i in 0..<count { all.add(.set(at: i)) }
+    #expect(all.pieceCount == 1 && all.steps < 16 * count)
+    var some = NetListChanges(count: count)
+    for i in stride(from: 1, to: count, by: 2) { some.add(.set(at: i)) }
+    #expect(some.steps < 8 * count && some.changeSet().modifications == Array(stride(from: 1, to: count, by: 2)))
+    var fewer = NetListChanges(count: count)
+    for i in 0..<count / 2 { fewer.add(.remove(i..<i + 1)) }
+    #expect(fewer.steps < 8 * count && fewer.changeSet().deletions == Array(stride(from: 0, to: count, by: 2)))
+    var more = NetListChanges(count: count)
+    for i in 0..<count { more.add(.insert(at: 2 * i, count: 1)) }
+    #expect(more.steps < 8 * count && more.changeSet().insertions == Array(stride(from: 0, to: 2 * count, by: 2)))
+  }
+
   @Test func editsOfADamagedRecordAreCutOffAndSeenThrough() {
     var net = NetListChanges(count: 5)
     for _ in 0..<50_000 { net.add(.insert(at: 0, count: Int.max / 2)) }
