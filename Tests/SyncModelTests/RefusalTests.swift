@@ -5,7 +5,7 @@ import Testing
   private let author = ReplicaID(1)
   private let base = MixedPrograms.shared
 
-  private func changesets(_ bodies: [(inout Author) -> Void]) -> (PendingChangesets, MemoryState) {
+  private func changesets(_ bodies: [(inout Author) -> Void], continued: Set<UInt64> = []) -> (PendingChangesets, MemoryState) {
     var pending = PendingChangesets()
     var state = base.state
     for (index, body) in bodies.enumerated() {
@@ -15,15 +15,15 @@ import Testing
       state = writer.state
       pending.append(
         Changeset(
-          clientSeq: UInt64(index + 1), baseSeq: Seq(UInt64(5 - index)), first: first,
+          clientSeq: UInt64(index + 1), baseSeq: Seq(UInt64(5 - index)), isContinued: continued.contains(UInt64(index + 1)), first: first,
           operations: writer.operations.map(\.operation)))
     }
     return (pending, state)
   }
 
-  private func voids(_ bodies: [(inout Author) -> Void]) -> [UInt64] {
-    var (pending, _) = changesets(bodies)
-    pending.refuse([1])
+  private func voids(_ bodies: [(inout Author) -> Void], continued: Set<UInt64> = [], refused: Set<UInt64> = [1]) -> [UInt64] {
+    var (pending, _) = changesets(bodies, continued: continued)
+    pending.refuse(refused)
     return pending.all.filter(\.isVoid).map(\.changeset.clientSeq)
   }
 
@@ -45,6 +45,22 @@ import Testing
         { $0.act(1, list + [.element(ElementID(ReplicaID(1), 9))], .make) }, { $0.insert(10, at: 1, .null, in: list) },
       ]) == [2, 3])
     #expect(voids([{ $0.act(1, list, .clear) }, { $0.insert(9, at: 0, .null, in: list) }]) == [2])
+  }
+
+  @Test func `a write in several changesets is void as a whole, and so is what builds on any of them`() {
+    let x = SyncModel.Operation.Action.set("x", .int(1), isDefault: false)
+    let link: (inout Author) -> Void = { $0.act(.set("link", $0.link(2), isDefault: false)) }
+    let linkFirst: [(inout Author) -> Void] = [
+      { $0.act(2, [], .create) }, link, { $0.act(3, [], .create) }, { $0.act(3, [], x) }, { $0.act(x) },
+    ]
+    #expect(voids(linkFirst, continued: [2]) == [2, 3, 4])
+    // The part that cannot stand is the last one.
+    #expect(voids([{ $0.act(2, [], .create) }, { $0.act(3, [], .create) }, link, { $0.act(x) }], continued: [2]) == [2, 3])
+    // The refused changeset is itself a part, and its rest is answered later.
+    #expect(voids([{ $0.act(2, [], .create) }, { $0.act(3, [], .create) }, { $0.act(x) }], continued: [1]) == [2])
+    #expect(voids([{ $0.act(2, [], .create) }, { $0.act(3, [], .create) }, { $0.act(3, [], x) }], continued: [1], refused: [1, 2]) == [3])
+    // What came before stands.
+    #expect(voids([{ $0.act(x) }, { $0.act(2, [], .create) }, { $0.act(x) }], continued: [2], refused: [3]) == [2])
   }
 
   @Test func `after a refusal objects are as the server says, with what waits and stands on top`() {

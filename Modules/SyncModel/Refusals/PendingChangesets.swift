@@ -37,16 +37,24 @@ public struct PendingChangesets: Hashable, Sendable {
 
   /// Marks the changesets that build on refused ones as void, and removes the refused ones.
   ///
-  /// Works in order, because what builds on a void changeset is void itself.
+  /// Works in order, because what builds on a void changeset is void itself; and by transactions, because a transaction whose first part
+  /// cannot stand must not be committed by its rest.
   public mutating func refuse(_ clientSeqs: Set<UInt64>) {
     var refused = RefusedWork()
-    for index in all.indices {
-      let pending = all[index]
-      guard pending.isVoid || clientSeqs.contains(pending.changeset.clientSeq) || refused.isNeeded(by: pending.changeset) else {
-        continue
+    var start = all.startIndex
+    while start < all.endIndex {
+      let last = all[start...].firstIndex { !$0.changeset.isContinued } ?? all.endIndex - 1
+      let transaction = start...last
+      start = last + 1
+      let stands = transaction.allSatisfy { index in
+        let pending = all[index]
+        return !pending.isVoid && !clientSeqs.contains(pending.changeset.clientSeq) && !refused.isNeeded(by: pending.changeset)
       }
-      all[index].isVoid = true
-      refused.add(pending.changeset)
+      if stands { continue }
+      for index in transaction {
+        all[index].isVoid = true
+        refused.add(all[index].changeset)
+      }
     }
     all.removeAll { clientSeqs.contains($0.changeset.clientSeq) }
   }
