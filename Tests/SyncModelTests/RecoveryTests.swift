@@ -195,4 +195,19 @@ import Testing
     #expect(file.made.map { known.contains($0) } == [true, true, false])
     #expect(!KnownChanges(of: theirs, in: []).contains(file.made[0]))
   }
+
+  @Test func `a large write of which only a part left a trace is not repeated`() {
+    var file = Author(shared(), mine, at: 150)
+    for text in ["first", "second", "third"] { file.act(thing, .set("x", .string(text), isDefault: false)) }
+    let parts = file.made.map { made in
+      Changeset(
+        clientSeq: made.clientSeq, baseSeq: made.baseSeq, isContinued: made.clientSeq == 1, first: made.first, operations: made.operations)
+    }
+    var server = shared()
+    _ = Merge.apply(parts[0], seq: Seq(1), to: &server)
+    let known = KnownChanges(of: mine, in: [Merge.objectState(of: thing, in: server)].compactMap { $0 })
+    #expect(parts.map { known.contains($0) } == [true, false, false])
+    #expect(known.rest(of: parts).map(\.clientSeq) == [3])
+    #expect(KnownChanges(of: mine, in: []).rest(of: parts).map(\.clientSeq) == [1, 2, 3])
+  }
 }

@@ -86,7 +86,7 @@ extension RemoteChanges {
     guard let author = stands.first?.author, author != standing.replica else { return stands }
     // They were made as another replica, which may have sent some of them from another file.
     let known = KnownChanges(of: author, in: states.values.compactMap { $0 })
-    return Array(stands[((stands.lastIndex { known.contains($0) } ?? -1) + 1)...])
+    return Array(known.rest(of: stands))
   }
 
   /// Renames objects without a primary key that another replica's pending changes created, so that they belong to this replica: the other

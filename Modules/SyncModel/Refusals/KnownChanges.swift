@@ -15,6 +15,16 @@ public struct KnownChanges: Sendable {
   public func contains(_ changeset: Changeset) -> Bool {
     changeset.operations.indices.contains { stamps.contains(changeset.stamp(of: $0)) }
   }
+
+  /// The changesets after the last one that the state contains.
+  ///
+  /// - Parameter changesets: of the replica, in order.
+  public func rest(of changesets: [Changeset]) -> ArraySlice<Changeset> {
+    guard var known = changesets.lastIndex(where: contains) else { return changesets[...] }
+    // A server takes a transaction as a whole, whichever part left the trace.
+    while known < changesets.endIndex - 1, changesets[known].isContinued { known += 1 }
+    return changesets[(known + 1)...]
+  }
 }
 
 extension ObjectState {
