@@ -227,7 +227,9 @@ actor HostedConnection {
       let rules = host.rules
       let judge: UploadJudge = { upload in
         guard mayWrite else { return Verdict(.writeDenied, "This user may only read.") }
-        return rules?(place.path, upload)
+        guard let rules else { return nil }
+        if let object = upload.unmade { return Verdict(.invalidChange, "It writes into \(object), which does not exist.") }
+        return rules(place.path, upload)
       }
       return .committed(
         key,

@@ -78,9 +78,10 @@ extension ServerLog {
     }
     let (before, after) = (state, trial)
     let verdict = judge(
-      UploadCase(user: user, changesets: changesets) { object, isAfter in
-        isAfter ? Merge.objectState(of: object, in: after) : Merge.objectState(of: object, in: before)
-      })
+      UploadCase(
+        user: user, changesets: changesets,
+        read: { object, isAfter in isAfter ? Merge.objectState(of: object, in: after) : Merge.objectState(of: object, in: before) },
+        record: { object, isAfter in isAfter ? after.record(of: object) : before.record(of: object) }))
     return verdict.map { .refused($0) } ?? .stands(trial.touched, trial.own)
   }
 

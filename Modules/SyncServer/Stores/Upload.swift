@@ -59,7 +59,8 @@ public typealias UploadJudge = @Sendable (UploadCase) -> Verdict?
 /// }
 /// ```
 ///
-/// Called within the store's commit, as an `UploadJudge`.
+/// Called within the store's commit, as an `UploadJudge`. What is written into an object that does not exist, where no rule could see it,
+/// is refused before (`SyncErrorCode.invalidChange`).
 public typealias WriteRules = @Sendable (StorePath, UploadCase) -> Verdict?
 
 /// Why a transaction is refused.
@@ -80,9 +81,14 @@ public struct UploadCase {
   /// All changesets of the transaction.
   public let changesets: [Changeset]
   private let read: (ObjectIdentity, Bool) -> ObjectState?
+  private let record: (ObjectIdentity, Bool) -> ObjectRecord?
 
-  init(user: String, changesets: [Changeset], read: @escaping (ObjectIdentity, Bool) -> ObjectState?) {
-    (self.user, self.changesets, self.read) = (user, changesets, read)
+  /// - Parameter record: as `read`, without the elements of lists.
+  init(
+    user: String, changesets: [Changeset], read: @escaping (ObjectIdentity, Bool) -> ObjectState?,
+    record: @escaping (ObjectIdentity, Bool) -> ObjectRecord?
+  ) {
+    (self.user, self.changesets, self.read, self.record) = (user, changesets, read, record)
   }
 
   /// The objects that the transaction acts on, in order.
@@ -95,6 +101,20 @@ public struct UploadCase {
 
   /// An object with the transaction; nil if it does not exist.
   public func after(_ object: ObjectIdentity) -> ObjectState? { state(of: object, isAfter: true) }
+
+  /// The first object in which the transaction leaves something although it does not exist afterwards: a value for whoever creates it
+  /// next, or the deletion of one that never was, before which whatever is created is over.
+  ///
+  /// Rules look at objects that exist, so they would never see it. No app can write it: what acts in an object that others have deleted
+  /// is behind that deletion, and leaves nothing. O(the objects' records).
+  var unmade: ObjectIdentity? {
+    objects.first { object in
+      let (before, after) = (record(object, false) ?? ObjectRecord(), record(object, true) ?? ObjectRecord())
+      if after.isAlive { return false }
+      if !after.node.contents.isEmpty, after.node.contents != before.node.contents { return true }
+      return !before.isAlive && before.node.guarding.epoch == .zero && after.node.guarding.epoch != .zero
+    }
+  }
 
   /// A store keeps something of a deleted object for a while; it does not exist for all that.
   private func state(of object: ObjectIdentity, isAfter: Bool) -> ObjectState? {
