@@ -88,6 +88,12 @@ package struct RemoteChanges {
     }
   }
 
+  /// Whether the file has a later entry of the same history than some pages: somebody else has replicated it since they were asked for.
+  func isAhead(of pages: [StatePage], _ bound: Bound) -> Bool {
+    guard !standing.isAnew, standing.history == bound.history, let first = pages.first else { return false }
+    return cursor > first.asOf
+  }
+
   /// Takes objects in place of entries: those of a delta, or all.
   ///
   /// - Parameters:

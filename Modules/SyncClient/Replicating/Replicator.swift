@@ -117,7 +117,11 @@ public actor Replicator {
       var pause = delays.lowerBound
       while !Task.isCancelled {
         do {
-          if try await turn.begin() { try await self?.begin() }
+          if try await turn.begin() {
+            // The replicator may have gone meanwhile.
+            guard let self else { return turn.end() }
+            try await self.begin()
+          }
           return
         } catch { await self?.tell(.file(error)) }
         do { try await Task.sleep(for: pause) } catch { return }
@@ -131,7 +135,8 @@ public actor Replicator {
 
   private func begin() throws {
     guard isStarted else { return turn.end() }
-    guard subscription == nil else { return }
+    // Without the right, it was stopped and started again meanwhile, and another task waits for the right.
+    guard turn.isHeld, subscription == nil else { return }
     subscription = try file.file.onCommit { [weak self] in
       guard let self else { return }
       Task { await self.wrote() }
@@ -146,13 +151,15 @@ public actor Replicator {
   }
 
   /// Ends the connection and makes no other. Writes in between are uploaded after the next `start`.
+  ///
+  /// Does not wait for an integration that has begun. It is finished before another replicator of the file takes over.
   public func stop() async {
     isStarting = false
     guard isStarted else { return }
     isStarted = false
     waitingForTurn?.cancel()
     handle(.stop)
-    (subscription, heldReset) = (nil, nil)
+    (subscription, heldReset, works) = (nil, nil, [])
     turn.end()
     report(.off)
     for (_, continuation) in marks { continuation.resume(throwing: CancellationError()) }
@@ -253,7 +260,9 @@ public actor Replicator {
     works.append(effect)
     guard !isWorking else { return }
     isWorking = true
-    Task { [weak self] in
+    turn.enter()
+    Task { [weak self, turn] in
+      defer { turn.leave() }
       while let (effect, offset, file) = await self?.nextWork() {
         do {
           let event = try await file.answer(effect, clockOffset: offset)

@@ -70,7 +70,7 @@ package struct SessionFile: Sendable {
     }
   }
 
-  /// Takes pages, in one commit.
+  /// Takes pages, in one commit. Pages of an earlier entry than the file has are ignored: they would hide the entries since then for good.
   package func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
     guard resetMode == .recoverOrDiscard else { return try await take(pages, bound, clockOffset, wall, discards: false) }
     do { return try await take(pages, bound, clockOffset, wall, discards: false) } catch where SessionFile.isLasting(error) {
@@ -82,10 +82,12 @@ package struct SessionFile: Sendable {
     _ pages: [StatePage], _ bound: Bound, _ clockOffset: Int64?, _ wall: Int64, discards: Bool
   ) async throws -> LocalStanding {
     try await write { changes, sides in
-      if discards, changes.standing.isAnew { try changes.discardWaiting() }
-      changes.standing.history = bound.history
-      if let clockOffset { changes.standing.clock.offset = clockOffset }
-      try changes.take(pages, bound, isAll: bound.mode == .snapshot, wall: wall)
+      if !changes.isAhead(of: pages, bound) {
+        if discards, changes.standing.isAnew { try changes.discardWaiting() }
+        changes.standing.history = bound.history
+        if let clockOffset { changes.standing.clock.offset = clockOffset }
+        try changes.take(pages, bound, isAll: bound.mode == .snapshot, wall: wall)
+      }
       try changes.finish()
       return try LocalStanding(progress: sides, changes.standing)
     }

@@ -18,6 +18,8 @@ final class SessionTurn: Sendable {
     var isTaken = false
     var lock: FileTurn?
     var isOver = false
+    /// The runs of reads and writes under way.
+    var works = 0
   }
 
   init(of file: SharedFile) {
@@ -37,7 +39,8 @@ final class SessionTurn: Sendable {
     return false
   }
 
-  private func tryBegin() throws(StorageError) -> Bool {
+  /// Takes the right if nobody else has it.
+  func tryBegin() throws(StorageError) -> Bool {
     try held.withLock { held throws(StorageError) in
       if held.isTaken { return true }
       if held.isOver { return false }
@@ -52,13 +55,32 @@ final class SessionTurn: Sendable {
     }
   }
 
-  /// Releases the right. Idempotent.
+  /// Whether this replicator has the right, and has not given it up.
+  var isHeld: Bool { held.withLock { $0.isTaken && !$0.isOver } }
+
+  /// Begins to read and write the file: until `leave` nobody else gets the right, even if it is given up meanwhile. Whoever came next
+  /// would have its work undone by one that waited for the write lock.
+  func enter() { held.withLock { $0.works += 1 } }
+
+  /// Ends what `enter` began.
+  func leave() {
+    held.withLock { held in
+      held.works -= 1
+      if held.isOver { SessionTurn.release(&held, number) }
+    }
+  }
+
+  /// Gives up the right: at once or, if work is under way, when that ends. Idempotent.
   func end() {
     held.withLock { held in
       held.isOver = true
-      guard held.isTaken else { return }
-      (held.isTaken, held.lock) = (false, nil)
-      _ = SessionTurn.taken.withLock { $0.remove(number) }
+      SessionTurn.release(&held, number)
     }
+  }
+
+  private static func release(_ held: inout Held, _ number: UInt64) {
+    guard held.isTaken, held.works == 0 else { return }
+    (held.isTaken, held.lock) = (false, nil)
+    _ = taken.withLock { $0.remove(number) }
   }
 }
