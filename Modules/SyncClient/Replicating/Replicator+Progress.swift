@@ -25,7 +25,10 @@ extension Replicator {
     return stream
   }
 
-  private func forgetProgress(_ number: UInt64) { transfers.forget(number) }
+  private func forgetProgress(_ number: UInt64) {
+    transfers.forget(number)
+    handle(.unmark(number))
+  }
 
   /// Updates uploads after a write, or an answer of the server.
   func lookAtOutbox() {

@@ -51,7 +51,10 @@ extension Replicator {
   }
 
   private func giveUp(_ number: UInt64) {
-    marks.removeValue(forKey: number)?.resume(throwing: CancellationError())
+    if let waiting = marks.removeValue(forKey: number) {
+      handle(.unmark(number))
+      waiting.resume(throwing: CancellationError())
+    }
     uploads.removeValue(forKey: number)?.continuation.resume(throwing: CancellationError())
   }
 

@@ -162,7 +162,10 @@ public actor Replicator {
     (subscription, heldReset, works) = (nil, nil, [])
     turn.end()
     report(.off)
-    for (_, continuation) in marks { continuation.resume(throwing: CancellationError()) }
+    for (number, continuation) in marks {
+      handle(.unmark(number))
+      continuation.resume(throwing: CancellationError())
+    }
     for (_, upload) in uploads { upload.continuation.resume(throwing: CancellationError()) }
     (marks, uploads) = ([:], [:])
     transfers.finish()

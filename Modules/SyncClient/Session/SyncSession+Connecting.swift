@@ -141,6 +141,9 @@ extension SyncSession {
   private mutating func forgetConnection() {
     generation &+= 1
     reading &+= 1
+    // What was asked for and not answered is asked for again.
+    marks.formUnion(sentMark?.marks ?? [])
+    sentMark = nil
     (bound, pages, queue, local) = (nil, [], [], nil)
     (isPongDue, isIntegrating, isReading, isUploadPlanned) = (false, false, false, false)
     isReadingDue = false

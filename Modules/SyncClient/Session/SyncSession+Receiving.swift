@@ -63,9 +63,17 @@ extension SyncSession {
   private mutating func becomeLive(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
     state = .live
     liveSince = now
-    for mark in marks.sorted() { effects.append(.send(.mark(session: SyncSession.number, number: mark))) }
+    sendMark(&effects)
     readOutbox(&effects)
     integrateNext(&effects)
+  }
+
+  /// Sends one mark for all that wait, unless one is under way: a server ends a connection on which too many wait.
+  mutating func sendMark(_ effects: inout [SyncSessionEffect]) {
+    guard state == .live, sentMark == nil, let number = marks.max() else { return }
+    sentMark = (number, marks)
+    marks = []
+    effects.append(.send(.mark(session: SyncSession.number, number: number)))
   }
 
   // MARK: objects and entries
@@ -98,7 +106,10 @@ extension SyncSession {
     guard state == .live, !isIntegrating else { return }
     while let mark = queue.first?.mark {
       queue.removeFirst()
-      if marks.remove(mark) != nil { effects.append(.reached(mark: mark)) }
+      guard let sent = sentMark, sent.number == mark else { continue }
+      for reached in sent.marks.sorted() { effects.append(.reached(mark: reached)) }
+      sentMark = nil
+      sendMark(&effects)
     }
     guard let next = queue.first, next.isWhole else { return }
     isIntegrating = true

@@ -91,8 +91,10 @@ package struct SyncSession: Sendable {
   /// The last acknowledged cursor.
   var acknowledged = Seq.zero
 
-  /// The marks that the app waits for.
+  /// The marks that the app waits for and that the next message will ask for.
   var marks: Set<UInt64> = []
+  /// The mark whose answer is awaited, and the app's marks that it answers: all that were there when it was sent.
+  var sentMark: (number: UInt64, marks: Set<UInt64>)?
 
   /// The content of one message, or of the messages of one transaction.
   struct Arrival: Sendable {
@@ -152,7 +154,10 @@ package struct SyncSession: Sendable {
       suspend(.schema(.schemaConflict), &effects)
     case .mark(let number):
       marks.insert(number)
-      if state == .live { effects.append(.send(.mark(session: SyncSession.number, number: number))) }
+      sendMark(&effects)
+    case .unmark(let number):
+      marks.remove(number)
+      sentMark?.marks.remove(number)
     }
     if state != before { effects.append(.report(state)) }
     return effects

@@ -45,6 +45,8 @@ package enum SyncSessionEvent: Sendable {
   case schemaDiffers(String)
   /// The app asks for `.reached` once everything that the server has now is in the file.
   case mark(UInt64)
+  /// The app no longer waits for a mark.
+  case unmark(UInt64)
 }
 
 /// A timer of a session.

@@ -186,18 +186,54 @@ import VivariumTestSupport
     var harness = Harness()
     harness.goLive()
     #expect(harness.handle(.mark(4)) == [.send(.mark(session: 1, number: 4))])
-    harness.handle(.disconnected)
-    harness.now = 10_000
-    harness.handle(.timer(.retry, generation: harness.session.generation))
-    harness.handle(.standing(Harness.standing()))
-    harness.handle(.connected)
-    harness.receive(Harness.welcome)
-    harness.receive(.bound(session: 1, Harness.bound()))
+    reconnect(&harness)
     #expect(harness.sent.contains(.mark(session: 1, number: 4)))
     harness.receive(.changes(session: 1, [LogEntry(Seq(1), .own(clientSeq: 1))]))
     #expect(harness.receive(.marked(session: 1, number: 4)) == [])
     let effects = harness.handle(.integrated(Harness.standing(cursor: 1), generation: harness.session.generation))
     #expect(effects.contains(.reached(mark: 4)))
+  }
+
+  /// Loses the connection, and goes on to where the next one is live.
+  private func reconnect(_ harness: inout Harness) {
+    harness.handle(.disconnected)
+    harness.now += 10_000
+    harness.handle(.timer(.retry, generation: harness.session.generation))
+    harness.handle(.standing(Harness.standing()))
+    harness.handle(.connected)
+    harness.receive(Harness.welcome)
+    harness.receive(.bound(session: 1, Harness.bound()))
+  }
+
+  @Test func `one mark at a time is under way, and answers all that waited when it was sent`() {
+    var harness = Harness()
+    harness.goLive()
+    #expect(harness.handle(.mark(1)) == [.send(.mark(session: 1, number: 1))])
+    for number in UInt64(2)...100 { #expect(harness.handle(.mark(number)) == []) }
+    #expect(harness.receive(.marked(session: 1, number: 1)) == [.reached(mark: 1), .send(.mark(session: 1, number: 100))])
+    let rest = (UInt64(2)...100).map { SyncSessionEffect.reached(mark: $0) }
+    #expect(harness.receive(.marked(session: 1, number: 100)) == rest)
+    // The same after a lost connection.
+    harness.handle(.mark(101))
+    harness.handle(.mark(102))
+    reconnect(&harness)
+    #expect(harness.sent.contains(.mark(session: 1, number: 102)) && !harness.sent.contains(.mark(session: 1, number: 101)))
+    #expect(harness.receive(.marked(session: 1, number: 102)) == [.reached(mark: 101), .reached(mark: 102)])
+  }
+
+  @Test func `a mark that nobody waits for any more is not asked for`() {
+    var harness = Harness()
+    harness.goLive()
+    harness.handle(.mark(1))
+    harness.handle(.mark(2))
+    #expect(harness.handle(.unmark(2)) == [])
+    harness.handle(.unmark(1))
+    #expect(harness.receive(.marked(session: 1, number: 1)) == [])
+    harness.handle(.mark(3))
+    harness.handle(.unmark(3))
+    reconnect(&harness)
+    #expect(harness.session.state == .live)
+    #expect(!harness.sent.contains { if case .mark = $0 { true } else { false } })
   }
 
   @Test func `after a refusal all that was sent behind it goes again, what is void as void`() {
