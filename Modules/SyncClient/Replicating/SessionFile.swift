@@ -96,7 +96,11 @@ package struct SessionFile: Sendable {
   /// Sets the clock to follow the server's. No commit if it already does, within a second.
   package func setClock(offset: Int64) async throws {
     let known = try file.read { snapshot in try sides(snapshot) { _, standing in standing.clock.offset } } ?? nil
-    if let known, abs(known - offset) < 1_000 { return }
+    if let known {
+      // A file may have an offset of any size from a server whose clock was not checked.
+      let (difference, isFar) = known.subtractingReportingOverflow(offset)
+      if !isFar, difference.magnitude < 1_000 { return }
+    }
     try await write { changes, _ in
       changes.standing.clock.offset = offset
       try changes.finish()

@@ -117,7 +117,9 @@ struct Transfers {
     }
     for (number, observer) in observers where observer.direction == .download {
       let done = received - observer.start
-      tell(number, SyncProgress(transferred: done, transferable: done + left))
+      // What is left is the server's word.
+      let (all, isOver) = done.addingReportingOverflow(left)
+      tell(number, SyncProgress(transferred: done, transferable: isOver ? .max : all))
     }
   }
 

@@ -11,7 +11,7 @@ extension SyncSession {
     case (.welcome(let welcome), .greeting):
       state = .binding
       pingSeconds = Int64(min(welcome.pingSeconds, 3600))
-      effects.append(.setServerTime(welcome.serverTime))
+      if welcome.serverTime <= SyncSession.latestTime { effects.append(.setServerTime(welcome.serverTime)) }
       planPing(now, &effects)
     case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, &effects)
     case (.state(SyncSession.number, let page), .fetching(let mode)): take(page, bytes, mode, now, random, &effects)
@@ -39,6 +39,10 @@ extension SyncSession {
       fail(now, random, &effects)
     }
   }
+
+  /// The latest time that is believed of a server's clock: in the year 2109. With one at the end of time, no stamp would be left for later
+  /// writes.
+  private static let latestTime: UInt64 = 1 << 42
 
   private mutating func planPing(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
     if pingSeconds > 0 { effects.append(.wake(.ping, at: now + pingSeconds * 1000, generation: generation)) }

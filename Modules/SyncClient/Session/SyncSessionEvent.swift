@@ -73,7 +73,7 @@ package enum SyncSessionEffect: Hashable, Sendable {
   case integrate([LogEntry], generation: UInt64)
   /// Take the pages in one commit, and make it durable.
   case take([StatePage], Bound, generation: UInt64)
-  /// The server's clock, in milliseconds since 1970: later stamps follow it.
+  /// The server's clock, in milliseconds since 1970: later stamps follow it. A time that no clock can show is not passed on.
   case setServerTime(UInt64)
   /// Begin anew (`RemoteChanges.beginAnew`): with the server's state, and the pending changes redone; as another replica if this one's id
   /// is used up.

@@ -1,11 +1,13 @@
 import Foundation
 import StorageMemory
-import SyncClient
+import SyncModel
 import SyncProtocol
 import SyncServer
 import Testing
 import Vivarium
 import VivariumTestSupport
+
+@testable import SyncClient
 
 @MainActor @Suite("Progress of a replicator")
 struct ProgressTests {
@@ -81,6 +83,19 @@ struct ProgressTests {
     #expect(all.last.map { $0.transferred > 10_000 } == true)
     bob.store.refresh()
     #expect(bob.store.objects(Note.self).count == 200)
+  }
+
+  @Test("survives a server that says that more is left than can be counted")
+  func boundless() async {
+    var transfers = Transfers()
+    let (stream, continuation) = AsyncStream.makeStream(of: SyncProgress.self)
+    transfers.observe(1, .download, .everything, end: 1, outstanding: 0, continuation)
+    transfers.received(.changes(session: 1, []), 10)
+    transfers.received(.progress(session: 1, head: Seq(9), bytesLeft: .max), 10)
+    transfers.finish()
+    var last: SyncProgress?
+    for await progress in stream { last = progress }
+    #expect(last == SyncProgress(transferred: 10, transferable: .max))
   }
 
   @Test("says why the server let nobody in, in the state itself")

@@ -54,6 +54,20 @@ import VivariumTestSupport
     #expect(time - harness.now == 225_000)
   }
 
+  @Test func `a time that no server's clock can show is ignored`() {
+    let times: [UInt64] = [.max, 1 << 63, (1 << 42) + 1]
+    for time in times {
+      var harness = Harness()
+      harness.handle(.start)
+      harness.handle(.token("t"))
+      harness.handle(.standing(Harness.standing()))
+      harness.handle(.connected)
+      harness.receive(.welcome(Welcome(version: 1, features: [], serverTime: time, pingSeconds: 30, messageBytes: 1 << 20)))
+      #expect(harness.session.state == .binding)
+      #expect(!harness.effects.contains { if case .setServerTime = $0 { true } else { false } })
+    }
+  }
+
   @Test func `a minute of being live makes the next failure the first`() {
     var harness = Harness()
     harness.goLive()
