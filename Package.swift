@@ -90,7 +90,7 @@ let targets: [Target] = [
     ["CVivariumSQLite", "CVivariumSystem", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module("StorageEncryption", ["StorageInterface"] + encryption),
   Room.module("Notifications", ["ChangeTracker", "StorageInterface", "StoreValues", logging]),
-  Room.module("SyncServer", ["SyncModel", "SyncProtocol", logging]),
+  Room.module("SyncServer", ["StorageCoordination", "SyncModel", "SyncProtocol", logging]),
   Room.module(
     "SyncWebSocket",
     ["SyncProtocol"] + network("NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS", "NIOWebSocket") + transportSecurity + cryptography),

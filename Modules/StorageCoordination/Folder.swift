@@ -5,6 +5,7 @@ import Musl
 #else
 import Darwin
 #endif
+import StorageInterface
 
 /// The folder of a file, for those who look at the names beside it.
 package enum Folder {
@@ -27,5 +28,15 @@ package enum Folder {
       }
     }
     return names
+  }
+
+  /// Syncs the folder of a file: a new name, or one that another file has got, survives a power cut only then.
+  package static func sync(of path: String) throws(StorageError) {
+    let folder = split(path).folder
+    let directory = open(folder, O_RDONLY | O_CLOEXEC)
+    guard directory >= 0 else { throw .system(errno, doing: "open the directory", path: folder) }
+    defer { close(directory) }
+    // Some file systems cannot sync directories; they persist names by themselves.
+    if fsync(directory) != 0, errno != EINVAL { throw .system(errno, doing: "sync the directory", path: folder) }
   }
 }

@@ -72,7 +72,8 @@ struct LMDBFiles: Sendable, Hashable {
     // Renamed, not linked: a file with two names is rejected.
     let number = cs_rename_new(aside.data, path)
     guard number == 0 || number == EEXIST else { throw openError(number, path) }
-    syncDirectory(of: path)
+    // If directories cannot be synced, no data are lost.
+    try? Folder.sync(of: path)
     return number == 0
   }
 
@@ -99,15 +100,6 @@ struct LMDBFiles: Sendable, Hashable {
       path = text.hasPrefix("/") ? text : folder + text
     }
     return path
-  }
-
-  /// Syncs the directory, so that the new name survives a power cut. If directories cannot be synced, no data are lost.
-  private static func syncDirectory(of path: String) {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let directory = open(folder, O_RDONLY | O_CLOEXEC)
-    guard directory >= 0 else { return }
-    fsync(directory)
-    close(directory)
   }
 
   /// Throws `.foreignFile` if LMDB's lock file is a link, a pipe, a directory or the like. Inspected only by name, because it

@@ -37,7 +37,7 @@ final class SafePointFile: Sendable {
       if error.underlyingCode == ENOENT, !creates { return nil }
       throw error
     }
-    if creates { SafePointFile.syncDirectory(of: path) }
+    if creates { try? Folder.sync(of: path) }
   }
 
   /// Opens a file that is empty, has our mark in a slot, or contains only zeroes. Throws `.foreignFile` for any other.
@@ -138,14 +138,6 @@ final class SafePointFile: Sendable {
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }
-
-  private static func syncDirectory(of path: String) {
-    let end = path.lastIndex(of: "/") ?? path.startIndex
-    let directory = open(String(path[...end]), O_RDONLY | O_CLOEXEC)
-    guard directory >= 0 else { return }
-    fsync(directory)
-    close(directory)
-  }
 }
 
 extension SafePoint {

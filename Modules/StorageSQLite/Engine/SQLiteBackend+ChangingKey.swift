@@ -62,7 +62,7 @@ extension StoreFile {
       throw StorageError(.alreadyOpen, .engine, "'\(path)' is open in another program.", remedy: "Close it there first.")
     }
     guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "replace", path: path) }
-    try LogFile.syncDirectory(of: path)
+    try Folder.sync(of: path)
   }
 
   /// Returns the stamp of what was copied.

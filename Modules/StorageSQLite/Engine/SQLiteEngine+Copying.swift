@@ -36,7 +36,7 @@ extension SQLiteEngine: FileCopying {
       guard number == 0 else { throw .system(number, .statement, doing: "sync the copy", path: target.path) }
     }
     guard try aside.move(to: target.path) else { throw .exists(target.path) }
-    try LogFile.syncDirectory(of: target.path)
+    try Folder.sync(of: target.path)
   }
 
   private func vacuum(

@@ -52,7 +52,7 @@ extension SQLiteEngine {
       try watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
       commitFiles.withLock { $0 = CommitFiles(file) }
       // The log may be new, and syncing it does not sync its directory entry.
-      try LogFile.syncDirectory(of: file.path)
+      try Folder.sync(of: file.path)
       return writer
     } catch {
       shared.withLock { $0.openCount -= 1 }

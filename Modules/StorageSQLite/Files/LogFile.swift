@@ -45,16 +45,6 @@ final class LogFile: Sendable {
     guard syncToDisk(file) == 0 else { throw .system(errno, doing: "sync the log", path: path) }
   }
 
-  /// Syncs the directory of a file.
-  static func syncDirectory(of path: String) throws(StorageError) {
-    let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let file = open(directory, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw .system(errno, doing: "open the directory", path: directory) }
-    defer { close(file) }
-    // Some file systems cannot sync directories; they persist names by themselves.
-    if fsync(file) != 0, errno != EINVAL { throw .system(errno, doing: "sync the directory", path: directory) }
-  }
-
   private static func syncToDisk(_ file: Int32) -> Int32 {
     #if canImport(Darwin)
     fcntl(file, F_FULLFSYNC)

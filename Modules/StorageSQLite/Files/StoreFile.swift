@@ -112,7 +112,7 @@ struct StoreFile {
       // Never over a store created meanwhile, whose coordination file may be another one.
       guard try aside.move(to: path) else { return false }
     }
-    try LogFile.syncDirectory(of: path)
+    try Folder.sync(of: path)
     return true
   }
 

@@ -32,7 +32,9 @@ struct KeptUsers: Sendable {
     let attributes: [FileAttributeKey: Any] = [.posixPermissions: NSNumber(value: Int16(0o600))]
     guard let data = try? JSONEncoder().encode(contents),
       FileManager.default.createFile(atPath: new, contents: data, attributes: attributes),
-      let handle = FileHandle(forWritingAtPath: new), (try? handle.synchronize()) != nil, rename(new, path) == 0
+      let handle = FileHandle(forWritingAtPath: new), (try? handle.synchronize()) != nil, rename(new, path) == 0,
+      // Without it, a power cut may bring back the old file, whose refresh token is used up.
+      (try? Folder.sync(of: path)) != nil
     else {
       throw StorageError(
         .io, .engine, "The users cannot be written to '\(path)'.",

@@ -1,0 +1,17 @@
+import StorageCoordination
+import StorageInterface
+import Testing
+
+@Suite("The folder of a file")
+struct FolderTests {
+  @Test("is synced by the file's path, also where that has no folder of its own, and an error where it is missing")
+  func syncing() throws {
+    let scratch = try Scratch()
+    try Folder.sync(of: scratch.touch("a"))
+    try Folder.sync(of: scratch.file("not made yet"))
+    try Folder.sync(of: "name")
+    try Folder.sync(of: "/name")
+    let error = #expect(throws: StorageError.self) { try Folder.sync(of: scratch.file("missing/a")) }
+    #expect(error?.code == .fileNotFound)
+  }
+}
