@@ -4,7 +4,8 @@ import Foundation
 import SyncProtocol
 import SyncServer
 
-/// Logs users in and out: exchanges passwords for access tokens, which expire soon, and refresh tokens, each of which is valid once.
+/// Logs users in and out: exchanges passwords for access tokens, which expire soon, and refresh tokens, each of which is valid until
+/// its successor is used.
 ///
 /// **Threads.** Any task may call. Passwords are hashed one after the other on a thread of their own, so that many attempts delay only
 /// other log-ins.
@@ -32,7 +33,7 @@ public actor Accounts {
     public var accessToken: String
     /// Seconds for which the access token is valid.
     public var expiresIn: Int64
-    /// The token for the next refresh, valid once.
+    /// The token for the next refresh, valid until the token that the refresh gives is used.
     public var refreshToken: String
     /// Seconds for which the refresh token is valid.
     public var refreshExpiresIn: Int64
@@ -129,7 +130,8 @@ public actor Accounts {
 
   // MARK: refreshing
 
-  /// Exchanges a refresh token for the next tokens. A token that was used before ends its log-in: it was stolen, before or now.
+  /// Exchanges a refresh token for the next tokens. The same token is exchanged again if the answer was lost, so long as nobody used its
+  /// successor. An older token ends its log-in: it was stolen, before or now.
   public func refresh(_ token: String) async throws(SyncRefusal) -> Tokens {
     let now = clock()
     let (id, secret) = try Accounts.parts(of: token)
@@ -158,7 +160,7 @@ public actor Accounts {
   public func logOut(_ token: String) async throws(SyncRefusal) {
     let (id, secret) = try Accounts.parts(of: token)
     let found = try await asked { () throws(ServerStoreError) in try await directory.login(id) }
-    guard let found, found.refreshHash == Secret.hash(secret) else { return }
+    guard let found, found.accepts(Secret.hash(secret)) else { return }
     try await asked { () throws(ServerStoreError) in try await directory.removeLogin(id) }
     await ended(id)
   }

@@ -17,10 +17,15 @@ public enum UserDirectoryChecks {
     try await hold(other.login("l") == nil)
     try await hold(one.add(login, ifPassword: "x", at: 5))
     try await hold(other.rotate("l", from: "a", to: "b", expires: 20))
-    try await hold(one.rotate("l", from: "a", to: "c", expires: 20) == false)
     try await hold(one.login("l")?.refreshHash == "b")
-    // Whoever got no answer asks again.
+    // A call whose answer was lost is repeated.
     try await hold(one.rotate("l", from: "a", to: "b", expires: 20))
+    // A device that got no answer has the old token still, until the next one is used.
+    try await hold(one.rotate("l", from: "a", to: "c", expires: 20))
+    try await hold(other.rotate("l", from: "b", to: "d", expires: 20) == false)
+    try await hold(other.rotate("l", from: "c", to: "d", expires: 20))
+    try await hold(one.rotate("l", from: "a", to: "e", expires: 20) == false)
+    try await hold(one.login("l")?.refreshHash == "d")
     // A name that there is, is not added again, and nothing of its user changes.
     try await hold(other.add(UserRecord(name: "ann", passwordHash: "y")) == false)
     try await hold(one.user("ann")?.passwordHash == "x")

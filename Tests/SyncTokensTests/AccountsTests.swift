@@ -1,4 +1,5 @@
 #if Sync
+import Foundation
 import SyncProtocol
 import SyncServer
 import SyncTokens
@@ -98,7 +99,7 @@ struct AccountsTests {
     _ = try await server.accounts.logIn("ann", password: "correct horse", from: "4.4.4.4")
   }
 
-  @Test("lives on by refresh tokens, each of which is good for once; a second use ends the log-in for everybody")
+  @Test("lives on by refresh tokens; one whose successor was used ends the log-in for everybody")
   func refresh() async throws {
     let server = try await TestServer()
     try await server.add("ann", password: "correct horse")
@@ -108,10 +109,40 @@ struct AccountsTests {
     server.pass(seconds: 59 * 86_400)
     let third = try await server.accounts.refresh(second.refreshToken)
     #expect(try await server.identity(third.accessToken).user == "ann")
-    // Somebody else has the second one.
-    #expect(await code { _ = try await server.accounts.refresh(second.refreshToken) } == .tokenInvalid)
+    // Somebody else has the first one.
+    #expect(await code { _ = try await server.accounts.refresh(first.refreshToken) } == .tokenInvalid)
     #expect(await code { _ = try await server.accounts.refresh(third.refreshToken) } == .tokenInvalid)
     #expect(await code { _ = try await server.identity(third.accessToken) } == .tokenInvalid)
+  }
+
+  @Test("lives on if the answer to a refresh is lost, however often, and knows a theft still")
+  func lostAnswer() async throws {
+    let server = try await TestServer()
+    try await server.add("ann", password: "correct horse")
+    let first = try await server.accounts.logIn("ann", password: "correct horse", from: "1.1.1.1")
+    let lost = try await server.accounts.refresh(first.refreshToken)
+    _ = try await server.accounts.refresh(first.refreshToken)
+    let second = try await server.accounts.refresh(first.refreshToken)
+    #expect(try await server.identity(second.accessToken).user == "ann")
+    let third = try await server.accounts.refresh(second.refreshToken)
+    #expect(await server.accounts.failures == 0)
+    // A device whose answer was lost can also log out with what it has.
+    let other = try await server.accounts.logIn("ann", password: "correct horse", from: "1.1.1.1")
+    _ = try await server.accounts.refresh(other.refreshToken)
+    try await server.accounts.logOut(other.refreshToken)
+    #expect(try await server.directory.logins(of: "ann").count == 1)
+    // Whoever has what was lost, took it.
+    #expect(await code { _ = try await server.accounts.refresh(lost.refreshToken) } == .tokenInvalid)
+    #expect(await code { _ = try await server.accounts.refresh(third.refreshToken) } == .tokenInvalid)
+  }
+
+  @Test("that an older server has kept is read")
+  func older() throws {
+    let text = #"{"id": "l", "user": "ann", "refreshHash": "a", "expires": 10, "device": ""}"#
+    let login = try JSONDecoder().decode(LoginRecord.self, from: Data(text.utf8))
+    #expect(login == LoginRecord(id: "l", user: "ann", refreshHash: "a", expires: 10))
+    #expect(login.accepts("a"))
+    #expect(!login.accepts("b"))
   }
 
   @Test("ends when nobody refreshes it, when it is logged out, and for what is no token")

@@ -48,8 +48,9 @@ public struct DirectoryContents: Hashable, Sendable, Codable {
   mutating func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) -> Bool {
     // A repetition of a call whose answer was lost.
     if logins[id]?.refreshHash == newHash { return true }
-    guard logins[id]?.refreshHash == hash else { return false }
+    guard let login = logins[id], login.accepts(hash) else { return false }
     logins[id]?.refreshHash = newHash
+    logins[id]?.previousHash = hash
     logins[id]?.expires = expires
     return true
   }

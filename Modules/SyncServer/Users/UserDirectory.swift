@@ -42,7 +42,8 @@ public protocol UserDirectory: Sendable {
   ///   - time: milliseconds since 1970.
   func add(_ login: LoginRecord, ifPassword hash: String?, at time: Int64) async throws(ServerStoreError) -> Bool
 
-  /// Sets the next refresh token of a log-in if `hash` is that of the present one; otherwise returns false.
+  /// Sets the next refresh token of a log-in if it accepts `hash` (`LoginRecord.accepts`), and makes `hash` the previous one; otherwise
+  /// returns false.
   func rotate(_ id: String, from hash: String, to newHash: String, expires: Int64) async throws(ServerStoreError) -> Bool
 
   /// Ends a log-in.

@@ -25,7 +25,7 @@ public struct UserRecord: Hashable, Sendable, Codable {
   public static func isName(_ text: String) -> Bool { StorePath.isPart(text) && text != "shared" && text != "__server" }
 }
 
-/// One log-in of a user on one device; refresh tokens, each valid once, prolong it.
+/// One log-in of a user on one device; refresh tokens prolong it, each until the next one is used.
 public struct LoginRecord: Hashable, Sendable, Codable {
   /// The id, which its tokens contain as `sid`.
   public var id: String
@@ -33,6 +33,8 @@ public struct LoginRecord: Hashable, Sendable, Codable {
   public var user: String
   /// The hash of the valid refresh token.
   public var refreshHash: String
+  /// The hash of the token before it, which is valid until the present one is used: the answer with the present one may have been lost.
+  public var previousHash: String?
   /// When that token expires, in milliseconds since 1970.
   public var expires: Int64
   /// The device's name for itself.
@@ -42,6 +44,9 @@ public struct LoginRecord: Hashable, Sendable, Codable {
   public init(id: String, user: String, refreshHash: String, expires: Int64, device: String = "") {
     (self.id, self.user, self.refreshHash, self.expires, self.device) = (id, user, refreshHash, expires, device)
   }
+
+  /// Whether a refresh token with this hash prolongs the log-in: the present one, or the one before it.
+  public func accepts(_ hash: String) -> Bool { hash == refreshHash || hash == previousHash }
 }
 
 /// The rights of a user at a path.
