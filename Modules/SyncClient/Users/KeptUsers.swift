@@ -43,7 +43,7 @@ struct KeptUsers: Sendable {
     try? handle.close()
   }
 
-  /// Waits for the right to change the file and to use its refresh tokens, each of which is valid once.
+  /// Waits for the right to change the file and to use its refresh tokens, each of which is valid until its successor is used.
   func turn() async throws -> FileTurn {
     for _ in 0..<6000 {
       if let turn = try FileTurn.take(path: path + ".lock", "lock of the users", mode: 0o600) { return turn }

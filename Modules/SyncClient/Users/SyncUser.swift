@@ -11,19 +11,31 @@ public actor SyncUser: SyncCredentials {
   private let file: KeptUsers
   private let server: any WebRequester
   private var refreshing: Task<String?, Never>?
+  /// What the file said last: a file that cannot be read for a while is no log-out.
+  private var last: KeptUsers.User?
 
-  init(_ name: String, _ file: KeptUsers, _ server: any WebRequester) { (self.name, self.file, self.server) = (name, file, server) }
+  init(_ name: String, _ file: KeptUsers, _ server: any WebRequester, _ last: KeptUsers.User?) {
+    (self.name, self.file, self.server, self.last) = (name, file, server, last)
+  }
 
   /// Whether the user is still logged in: the server may have ended the log-in.
-  public var isLoggedIn: Bool { (try? file.read().users[name]) != nil }
+  public var isLoggedIn: Bool { kept() != nil }
+
+  /// Notes what another log-in has written to the file.
+  func know(_ user: KeptUsers.User) { last = user }
+
+  private func kept() -> KeptUsers.User? {
+    if let contents = try? file.read() { last = contents.users[name] }
+    return last
+  }
 
   /// A token is renewed this many milliseconds before it expires.
   private static let margin: Int64 = 60_000
 
-  /// The present token, or a new one; nil if the user must log in again. If the server cannot be reached, the old token, so that
-  /// replicators go on trying.
+  /// The present token, or a new one; nil if the user must log in again. If the server cannot be reached, or the file
+  /// not read, the old token, so that replicators go on trying.
   public func token(isNew: Bool) async -> String? {
-    guard let kept = try? file.read().users[name] else { return nil }
+    guard let kept = kept() else { return nil }
     if !isNew, kept.accessEnds - SyncUser.margin > LogInAnswer.now { return kept.accessToken }
     if let refreshing { return await refreshing.value }
     let task = Task { await refresh(kept) }
@@ -36,7 +48,7 @@ public actor SyncUser: SyncCredentials {
 
   private func refresh(_ old: KeptUsers.User) async -> String? {
     do {
-      // Other processes use the same refresh token, which is valid once.
+      // Other processes use the same refresh token, which is valid until its successor is used.
       let turn = try await file.turn()
       defer { withExtendedLifetime(turn) {} }
       guard let kept = try file.read().users[name] else { return nil }
@@ -46,6 +58,7 @@ public actor SyncUser: SyncCredentials {
         var contents = try file.read()
         contents.users[name] = answer.kept
         try file.write(contents)
+        last = answer.kept
         return answer.accessToken
       } catch let error as SyncError where error.code == .tokenInvalid || error.code == .tokenExpired {
         try forget()
@@ -62,6 +75,7 @@ public actor SyncUser: SyncCredentials {
     contents.users[name] = nil
     if contents.current == name { contents.current = contents.users.keys.min() }
     try file.write(contents)
+    last = nil
   }
 
   /// Logs the user out: removes his tokens from this device and, if the server can be reached now, invalidates them there. His stores

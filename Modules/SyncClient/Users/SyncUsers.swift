@@ -53,21 +53,26 @@ public actor SyncUsers {
     contents.users[tokens.user] = tokens.kept
     contents.current = tokens.user
     try file.write(contents)
-    return user(tokens.user)
+    let user = user(tokens.user, in: contents)
+    await user.know(tokens.kept)
+    return user
   }
 
   // MARK: logged-in users
 
   /// The logged-in users, by name.
   public var all: [SyncUser] {
-    get throws { try file.read().users.keys.sorted().map { user($0) } }
+    get throws {
+      let contents = try file.read()
+      return contents.users.keys.sorted().map { user($0, in: contents) }
+    }
   }
 
   /// The user who logged in last, or was made the current one; nil if nobody is logged in.
   public var current: SyncUser? {
     get throws {
       let contents = try file.read()
-      return contents.current.flatMap { contents.users[$0] == nil ? nil : user($0) }
+      return contents.current.flatMap { contents.users[$0] == nil ? nil : user($0, in: contents) }
     }
   }
 
@@ -82,9 +87,9 @@ public actor SyncUsers {
   }
 
   /// One object per name, so that each renews its tokens alone.
-  private func user(_ name: String) -> SyncUser {
+  private func user(_ name: String, in contents: KeptUsers.Contents) -> SyncUser {
     if let user = known[name] { return user }
-    let user = SyncUser(name, file, server)
+    let user = SyncUser(name, file, server, contents.users[name])
     known[name] = user
     return user
   }

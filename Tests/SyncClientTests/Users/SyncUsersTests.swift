@@ -135,6 +135,23 @@ struct SyncUsersTests {
     #expect(await ann.token(isNew: true) == nil)
   }
 
+  @Test("keep their token while their file cannot be read, and are not logged out by that")
+  func unreadable() async throws {
+    let server = AccountServer()
+    let ann = try await SyncUsers(file: file, server: server).logIn("ann", password: "x")
+    // As after a start of the app.
+    let later = try #require(try await SyncUsers(file: file, server: server).current)
+    let whole = try Data(contentsOf: file)
+    try Data("{".utf8).write(to: file)
+    for user in [ann, later] {
+      #expect(await user.token(isNew: false) == "ann1")
+      #expect(await user.token(isNew: true) == "ann1")
+      #expect(await user.isLoggedIn)
+    }
+    try whole.write(to: file)
+    #expect(await ann.token(isNew: true) == "ann2")
+  }
+
   @Test("log out also where the server cannot be reached")
   func logOutAway() async throws {
     let server = AccountServer()
