@@ -3,8 +3,10 @@ import SyncModel
 /// Decodes bytes to messages: joins their parts and inflates them, within limits whatever the bytes are. Each direction of a connection
 /// has one; after an error the connection must be closed.
 public struct FrameDecoder: Sendable {
-  /// The limits of what is accepted.
-  public let limits: FrameLimits
+  /// The limits of what is accepted. They may be raised while the connection lasts.
+  public var limits: FrameLimits
+  /// Whether messages may be compressed. A server refuses it until both sides have agreed to it.
+  public var inflates = true
   private var begun: (frame: SyncFrame, flags: UInt8)?
 
   /// Creates a decoder for a new connection.
@@ -19,6 +21,9 @@ public struct FrameDecoder: Sendable {
     let (type, flags, session) = try FrameDecoder.head(&reader)
     guard flags & ~(SyncFrame.isCompressed | SyncFrame.isContinued) == 0 else {
       throw FrameError(.badFrame, "The flags \(flags) mean nothing.")
+    }
+    guard inflates || flags & SyncFrame.isCompressed == 0 else {
+      throw FrameError(.badFrame, "A message is compressed, and nobody has agreed to that.")
     }
     guard part.count <= limits.partBytes + 16 else {
       throw FrameError(.limitExceeded, "A part has \(part.count) bytes, and \(limits.partBytes) are taken.")

@@ -40,7 +40,11 @@ public struct ServerConnection: Sendable {
   /// Creates the state of a new connection.
   public init(_ configuration: ServerConnectionConfiguration = ServerConnectionConfiguration()) {
     self.configuration = configuration
-    decoder = FrameDecoder(configuration.limits)
+    // Whoever it is must not fill the memory before it is known who speaks.
+    var first = configuration.limits
+    first.messageBytes = min(first.messageBytes, first.partBytes)
+    decoder = FrameDecoder(first)
+    decoder.inflates = false
     var limits = configuration.limits
     limits.messageBytes = max(limits.messageBytes, FrameLimits.ofClient.messageBytes)
     encoder = FrameEncoder(limits)
@@ -154,6 +158,7 @@ public struct ServerConnection: Sendable {
             version: 1, features: features, serverTime: UInt64(max(0, now)), pingSeconds: configuration.pingSeconds,
             messageBytes: UInt64(configuration.limits.messageBytes))), &effects)
       encoder.compresses = features.contains(.compression)
+      (decoder.limits, decoder.inflates) = (configuration.limits, features.contains(.compression))
       planExpiry(identity, &effects)
       let frames = early
       (early, earlyBytes) = ([], 0)

@@ -24,10 +24,12 @@ struct ServerConnectionTests {
     effects.contains { if case .close = $0 { true } else { false } }
   }
 
-  private func open(_ identity: SyncIdentity, at now: Int64 = 0) throws -> (ServerConnection, [ServerConnectionEffect]) {
+  private func open(
+    _ identity: SyncIdentity, _ features: SyncFeatures = [], at now: Int64 = 0
+  ) throws -> (ServerConnection, [ServerConnectionEffect]) {
     var connection = ServerConnection()
     _ = connection.begin(at: now)
-    for part in try parts(.hello(Hello(versions: [1], features: [], token: "t"))) { _ = connection.handle(.received(part), at: now) }
+    for part in try parts(.hello(Hello(versions: [1], features: features, token: "t"))) { _ = connection.handle(.received(part), at: now) }
     let effects = connection.handle(.verified(.success(identity)), at: now)
     return (connection, effects)
   }
@@ -88,6 +90,43 @@ struct ServerConnectionTests {
     for _ in 0..<3 { for part in try parts(.schema(session: 1, blob)) { effects = connection.handle(.received(part), at: 0) } }
     #expect(isClosed(effects))
     guard case .error(0, .limitExceeded, _, _)? = try sent(effects).first else { return #expect(Bool(false), "no reason") }
+  }
+
+  @Test("joins no long message before it is known who speaks, and inflates nothing that was not agreed")
+  func greeting() throws {
+    let large = SyncFrame(type: 0x01, body: [UInt8](repeating: 0, count: 1 << 20))
+    var connection = ServerConnection()
+    _ = connection.begin(at: 0)
+    var effects: [ServerConnectionEffect] = []
+    var taken = 0
+    for part in try encoder.parts(of: large) where !isClosed(effects) {
+      effects = connection.handle(.received(part), at: 0)
+      taken += 1
+    }
+    #expect(taken == 2)
+    guard case .error(0, .limitExceeded, _, _)? = try sent(effects).first else { return #expect(Bool(false), "no reason") }
+    // Within its limits, a message in parts is taken once the connection is open.
+    (connection, _) = try open(SyncIdentity(user: "ann"))
+    let schema = ClientMessage.schema(session: 1, [UInt8](repeating: 0, count: 1 << 20))
+    for part in try parts(schema).dropLast() {
+      effects = connection.handle(.received(part), at: 0)
+      #expect(effects.isEmpty)
+    }
+
+    let packing = FrameEncoder(compresses: true)
+    let wordy = Hello(versions: [1], features: .compression, token: "t", device: String(repeating: "phone", count: 200))
+    connection = ServerConnection()
+    _ = connection.begin(at: 0)
+    for part in try packing.parts(of: ClientMessage.hello(wordy).frame) { effects = connection.handle(.received(part), at: 0) }
+    guard case .error(0, .badFrame, _, _)? = try sent(effects).first else { return #expect(Bool(false), "no reason") }
+    // The optional message means nothing to this server, and is passed over.
+    let unknown = SyncFrame(type: SyncFrame.optionalTypes, body: [UInt8](repeating: 0, count: 1_000))
+    let known: [SyncFeatures] = [.compression, []]
+    for features in known {
+      (connection, _) = try open(SyncIdentity(user: "ann"), features)
+      for part in try packing.parts(of: unknown) { effects = connection.handle(.received(part), at: 0) }
+      #expect(isClosed(effects) == features.isEmpty)
+    }
   }
 
   @Test("hears of a mark when what it had sent before was judged, and of one within a transaction before its rest comes")
