@@ -67,7 +67,8 @@ public actor Accounts {
   /// Logs a user in. Throws `.tokenInvalid` for a wrong name or password, `.userSuspended`, and `.overloaded` after too many attempts.
   public func logIn(_ name: String, password: String, device: String = "", from address: String) async throws(SyncRefusal) -> Tokens {
     let now = clock()
-    let keys = ["user \(name)", "address \(address)"]
+    // A user's name is shorter; what is longer is kept for a minute too.
+    let keys = ["user \(name.prefix(100))", "address \(address)"]
     try count(keys, at: now)
     let user = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
     // The same work for an unknown name, so that the time does not reveal which names exist.

@@ -36,6 +36,12 @@ final class ConnectionCounts: Sendable {
     return groups.prefix(4).joined(separator: ":") + "::/64"
   }
 
+  /// The same for an address as text; the text itself if it is no address.
+  static func place(ofText text: String) -> String {
+    guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return text }
+    return place(of: address)
+  }
+
   func end(_ address: String?) {
     counts.withLock { counts in
       counts.all -= 1

@@ -84,6 +84,11 @@ struct ForeignProtocolTests {
     try await withEcho(options) { port in
       let answer = try await said(to: "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 1.1.1.1, 9.9.9.9\r\n\r\n", port)
       #expect(answer.hasSuffix("9.9.9.9 false"))
+      // One client has a whole network of version 6.
+      let sixth = try await said(to: "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 2001:db8:1:2:3:4:5:6\r\n\r\n", port)
+      #expect(sixth.hasSuffix("2001:db8:1:2::/64 false"))
+      let unknown = try await said(to: "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: unknown\r\n\r\n", port)
+      #expect(unknown.hasSuffix("unknown false"))
     }
   }
 }

@@ -8,7 +8,8 @@ public struct WebRequest: Hashable, Sendable {
   public var token: String?
   /// The body, at most `bytes` long.
   public var body: [UInt8]
-  /// The client's address without port; empty within the process.
+  /// The client's address without port, for IPv6 its network ("2001:db8:1:2::/64"), since one client has all addresses of that; empty
+  /// within the process.
   public var address: String
   /// Whether the request comes from this machine, without a proxy in between.
   public var isLocal: Bool

@@ -77,7 +77,8 @@ extension WebRequest {
     }
     self.init(
       method: head.method.rawValue, path: String(path), token: authorization,
-      address: isBehindProxy ? forwarded ?? remote : remote, isLocal: !isBehindProxy && WebSocketAddress.isLoopback(remote))
+      address: ConnectionCounts.place(ofText: isBehindProxy ? forwarded ?? remote : remote),
+      isLocal: !isBehindProxy && WebSocketAddress.isLoopback(remote))
   }
 }
 
