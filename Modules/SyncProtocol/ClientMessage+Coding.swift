@@ -117,8 +117,11 @@ extension ByteReader {
     let path = try text()
     let replica = ReplicaID(try fixed(UInt64.self))
     let secret = try bytes()
+    // A server keeps it for as long as it knows the replica.
+    guard secret.count <= Bind.secretBytes else { throw error(.value) }
     let cursor = try logSeq()
     let history = try bytes()
+    guard history.isEmpty || history.count == Bind.historyBytes else { throw error(.value) }
     let refusal = try logSeq()
     let base = try logSeq()
     return Bind(

@@ -61,7 +61,7 @@ public struct Bind: Hashable, Sendable {
   public var path: String
   /// The client's replica in the store.
   public var replica: ReplicaID
-  /// 16 bytes that only this replica knows: the first client that binds a replica owns it.
+  /// 16 bytes that only this replica knows: the first client that binds a replica owns it. Longer ones are refused.
   public var secret: [UInt8]
   /// The last entry of the log that the client has integrated.
   public var cursor: Seq
@@ -73,6 +73,9 @@ public struct Bind: Hashable, Sendable {
   public var pendingBase: Seq
   /// The hash of the schema that the client writes with.
   public var schemaHash: UInt64
+
+  static let secretBytes = 16
+  static let historyBytes = 16
 
   /// Creates a request without checking its parts.
   public init(

@@ -21,7 +21,7 @@ public actor EmbeddedServerStore: SyncServerStore {
   private let limit: Int
   private(set) var open: [StorePath: EmbeddedLog] = [:]
   /// When each of `open` was used last, and which have something unwritten.
-  private var used: [StorePath: UInt64] = [:]
+  private(set) var used: [StorePath: UInt64] = [:]
   private var lastUse: UInt64 = 0
   private var noted: Set<StorePath> = []
   /// The stores that are being removed.
@@ -76,8 +76,10 @@ public actor EmbeddedServerStore: SyncServerStore {
 
   /// The log of a store; opens it if necessary.
   func log(_ path: StorePath) throws(ServerStoreError) -> EmbeddedLog {
-    use(path)
-    if let log = open[path] { return log }
+    if let log = open[path] {
+      use(path)
+      return log
+    }
     let file = file(of: path)
     guard !leaving.contains(path), FileManager.default.fileExists(atPath: file) else {
       throw ServerStoreError(.unknownStore, "There is no store at \(path).")
@@ -85,6 +87,8 @@ public actor EmbeddedServerStore: SyncServerStore {
     letGo()
     let log = try EmbeddedLog(opening: file)
     open[path] = log
+    // Of a path that has no store nothing is noted: anybody may ask for any.
+    use(path)
     return log
   }
 

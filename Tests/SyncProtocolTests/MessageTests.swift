@@ -43,6 +43,19 @@ import VivariumTestSupport
     }
   }
 
+  @Test func `a secret that is too long, and what is no history, are refused`() throws {
+    func code(secret: Int, history: Int) -> SyncErrorCode? {
+      let bind = Bind(
+        path: "/~/tasks", replica: ReplicaID(1), secret: [UInt8](repeating: 1, count: secret), cursor: .zero,
+        history: [UInt8](repeating: 2, count: history), refusalSeen: .zero, pendingBase: .zero, schemaHash: 0)
+      do throws(FrameError) { _ = try ClientMessage(ClientMessage.bind(session: 1, bind).frame) } catch { return error.code }
+      return nil
+    }
+    #expect(code(secret: 16, history: 0) == nil && code(secret: 16, history: 16) == nil)
+    #expect(code(secret: 17, history: 0) == .badFrame && code(secret: 100_000, history: 16) == .badFrame)
+    #expect(code(secret: 16, history: 3) == .badFrame && code(secret: 16, history: 17) == .badFrame)
+  }
+
   @Test func `damaged anywhere, a message is an error or another message`() throws {
     var random = SeededGenerator.forTest()
     for frame in Samples.client.map(\.frame) + Samples.server.map(\.frame) {

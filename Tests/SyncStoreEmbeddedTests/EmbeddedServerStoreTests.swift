@@ -160,6 +160,13 @@ struct EmbeddedServerStoreTests {
       }
     }
     #expect(await stores.stores().count == 20)
+    // Nothing is kept of a path that has no store.
+    for number in 1...9 {
+      let nowhere = try #require(StorePath("/shared/nothing\(number)"))
+      await #expect(throws: ServerStoreError.self) { _ = try await stores.bind(nowhere, ReplicaID(1), secret: [1], user: "u", at: 1) }
+    }
+    let (used, open) = (await Set(stores.used.keys), await Set(stores.open.keys))
+    #expect(used == open)
     // Those that wait for a flush go later.
     #expect(await stores.open.count < 20)
     try await stores.flush()

@@ -67,7 +67,7 @@ struct SyncHostTests {
     let (bob, resumed) = try await RawClient.bound(host, as: "bob", 2, cursor: Seq(1), history: history)
     #expect(resumed?.mode == .resume)
     #expect(try await bob.next() == .changes(session: 1, [LogEntry(Seq(2), .changeset(author: "ann", changeset(1, 2, creates: false)))]))
-    let (_, other) = try await RawClient.bound(host, as: "cem", 3, cursor: Seq(1), history: [1, 2, 3])
+    let (_, other) = try await RawClient.bound(host, as: "cem", 3, cursor: Seq(1), history: [UInt8](repeating: 1, count: 16))
     #expect(other?.mode == .reset)
   }
 
