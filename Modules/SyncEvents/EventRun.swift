@@ -116,6 +116,7 @@ actor EventRun {
       if failure.beginsAnew { await letGo(path) }
       waiting[path] = clock() + failure.delay
     } catch is CancellationError {
+      if !Task.isCancelled { waiting[path] = clock() }  // it was let go in between
     } catch {
       // The replica may differ from the server's state: it begins anew at the server's cursor.
       await letGo(path)
@@ -161,7 +162,7 @@ actor EventRun {
     held[path] = nil
     let work = try handler.replica(of: path, clock: clock)
     held[path] = Held(lease: lease, end: end, work: work, use: uses)
-    makeRoom()
+    makeRoom(besides: path)
     let begun = try await begin(work, lease, path)
     held[path]?.lease = begun
     return true
@@ -181,11 +182,13 @@ actor EventRun {
     }
   }
 
-  /// Releases the stores without news for the longest time.
-  private func makeRoom() {
-    guard held.count > options.storesInMemory else { return }
-    for path in held.keys.sorted(by: { held[$0]?.use ?? 0 < held[$1]?.use ?? 0 }).prefix(held.count - options.storesInMemory) {
-      Task { await letGo(path) }
+  /// Releases the stores without news for the longest time, but never the one that is being taken up.
+  private func makeRoom(besides path: StorePath) {
+    let others = held.keys.filter { $0 != path }.sorted { held[$0]?.use ?? 0 < held[$1]?.use ?? 0 }
+    for other in others.prefix(max(0, held.count - max(1, options.storesInMemory))) {
+      // Out of the memory at once: when its lease is released, it may be taken up again.
+      guard let lease = held.removeValue(forKey: other)?.lease else { continue }
+      Task { try? await stores.renew(other, lease, until: clock(), at: clock()) }
     }
   }
 
@@ -196,7 +199,7 @@ actor EventRun {
 
   /// Processes everything in the log.
   private func catchUp(_ path: StorePath) async throws {
-    guard let work = held[path]?.work else { return }
+    guard let work = held[path]?.work else { throw CancellationError() }
     if await work.isPending { try await deal(work, path) }
     while true {
       let cursor = await work.cursor

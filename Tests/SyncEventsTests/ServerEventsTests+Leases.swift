@@ -49,6 +49,23 @@ extension ServerEventsTests {
     await second.end()
     #expect(calls.all == ["1", "2"])
   }
+
+  @Test func aHandlerThatMayHoldNoStoreInMemoryWorksAllTheSame() async throws {
+    let shop = Shop()
+    let paths = [Shop.path, "/shared/market"]
+    let devices = [try await shop.open(path: paths[0]), try await shop.open(path: paths[1])]
+    let (events, calls) = (shop.events { $0.storesInMemory = 0 }, Calls())
+    try await events.on(store: "/shared/*", Order.self, named: "billing") { change, _ in calls.note("\(change.new?.total ?? 0)") }
+    let running = RunningEvents(events)
+    for path in paths { try await running.caughtUp(shop, path: path) }
+    for total in 1...4 {
+      let device = devices[total % 2]
+      try await device.send { _ = try device.create(Order.self, value: ["id": "\(total)", "total": total]) }
+      try await running.caughtUp(shop, path: paths[total % 2])
+    }
+    await running.end()
+    #expect(calls.all == ["1", "2", "3", "4"])
+  }
 }
 
 /// A clock that goes on with renewals alone, each by less than a lease; who waits for it to pass a lease waits for the second.
