@@ -188,13 +188,16 @@ actor EventRun {
     for other in others.prefix(max(0, held.count - max(1, options.storesInMemory))) {
       // Out of the memory at once: when its lease is released, it may be taken up again.
       guard let lease = held.removeValue(forKey: other)?.lease else { continue }
-      Task { try? await stores.renew(other, lease, until: clock(), at: clock()) }
+      Task { await release(lease, of: other) }
     }
   }
 
   private func letGo(_ path: StorePath) async {
-    guard let old = held.removeValue(forKey: path) else { return }
-    try? await stores.renew(path, old.lease, until: clock(), at: clock())
+    if let lease = held.removeValue(forKey: path)?.lease { await release(lease, of: path) }
+  }
+
+  private func release(_ lease: HandlerLease, of path: StorePath) async {
+    try? await stores.renew(path, lease, until: clock(), at: clock())
   }
 
   /// Processes everything in the log.

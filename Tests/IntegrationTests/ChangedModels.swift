@@ -145,9 +145,6 @@ enum LinkedElsewhere {
     @PrimaryKey var id: Int = 0
     var friend: Host?
     var friends: LiveList<Host>
-    var marks: LiveList<Int>
-    var weight = 0.0
-    var rooms: LiveMap<AnyValue>
   }
 }
 
