@@ -11,7 +11,7 @@ package struct WatchOffer: Sendable {
     /// The properties that were set, those that lead to changes, and the changes of lists, sets and maps.
     case touched(PropertySet, leading: PropertySet, [PropertyID: ElementsOffer])
     /// The object was deleted. The last call; for a collection with the resulting deletions.
-    case deleted(ChangeSet)
+    case deleted(ElementsOffer?)
     case failed(StorageError)
   }
 
@@ -19,6 +19,14 @@ package struct WatchOffer: Sendable {
   package struct ElementsOffer: Sendable {
     package let positions: ChangeSet
     package let members: ChangedMembers
+    /// The keys of a map that skipped commits inserted (true) or removed (false) since the previous call.
+    package let skippedKeys: [String: Bool]
+
+    package init(
+      positions: ChangeSet = ChangeSet(), members: ChangedMembers = ChangedMembers(), skippedKeys: [String: Bool] = [:]
+    ) {
+      (self.positions, self.members, self.skippedKeys) = (positions, members, skippedKeys)
+    }
   }
 
   package let content: Content
@@ -57,7 +65,7 @@ extension ObjectWatch {
     return state.withLock { [fresh] state in
       let content: WatchOffer.Content
       if state.pending.isDeleted, !state.awaitsFirst {
-        content = .deleted(elements.values.first?.positions ?? ChangeSet())
+        content = .deleted(elements.values.first)
       } else if state.awaitsFirst {
         content = .initial
       } else if state.pending.isEmpty {
@@ -109,11 +117,11 @@ extension ObjectWatch {
     for (property, changes) in pending.lists {
       let now = lives ? try reading.elementCount(ColumnID(table, property), key) : 0
       let isLost = (pending.isLost && lives) || !changes.canLead(to: now)
-      elements[property] = .init(positions: changes.changeSet(replacedBy: isLost ? now : nil), members: ChangedMembers())
+      elements[property] = .init(positions: changes.changeSet(replacedBy: isLost ? now : nil))
     }
     for (property, changes) in pending.members {
       let found = try changes.changeSet(of: ColumnID(table, property), key, in: lives ? reading : nil)
-      elements[property] = .init(positions: found.positions, members: found.members)
+      elements[property] = .init(positions: found.positions, members: found.members, skippedKeys: changes.skippedKeys)
     }
     return elements
   }
@@ -137,18 +145,29 @@ extension ObjectWatch {
   /// Skips commits that were noted but of which the observer is not notified: it knows what they lead to. The changes pending
   /// before them (`waited`) are still reported, relative to what the observer knows then.
   func skip(_ records: [CommitRecord], _ waited: Waiting, knowing known: Known, at version: Version) {
+    let changes = records.flatMap(\.tables).filter { $0.table == table }
     state.withLock { state in
+      state.movedTo = version
       if waited.pending.isEmpty {
         state.forget(knowing: known, at: version)
       } else {
-        let changes = records.flatMap(\.tables).filter { $0.table == table }
         // It may have been notified meanwhile.
         let pending = state.notifiedVersion == waited.notifiedVersion ? waited.pending : waited.fresh
         if let pending { state.pending.skip(changes, of: key, to: pending) }
         if let fresh = waited.fresh { state.fresh?.skip(changes, of: key, to: fresh) }
       }
-      state.pending.known.merge(known.values) { $1 }
-      state.fresh?.known.merge(known.values) { $1 }
+      state.pending.learn(known.values, changes, of: key)
+      state.fresh?.learn(known.values, changes, of: key)
+    }
+  }
+
+  /// The newest version that a commit which skipped the observer led to, if that is not known to have been followed yet, and is not
+  /// beyond `version`. It is followed from now on.
+  package func takeMove(upTo version: Version) -> Version? {
+    state.withLock { state in
+      guard let moved = state.movedTo, moved <= version else { return nil }
+      state.movedTo = nil
+      return moved
     }
   }
 
@@ -209,7 +228,7 @@ extension ObjectWatch.State {
     if awaitsFirst || pending.isDeleted || pending.isEmpty { return }
     var rest = ObjectWatch.Marks()
     for property in pending.lists.keys { rest.lists[property] = NetListChanges(count: known.counts[property] ?? 0) }
-    for (property, changes) in pending.members { rest.members[property] = changes.fresh(count: known.counts[property] ?? 0) }
+    for (property, changes) in pending.members { rest.members[property] = changes.known(count: known.counts[property] ?? 0) }
     // An offer that was made before has nothing to tell any more.
     serial += 1
     (pending, fresh) = (rest, nil)
@@ -218,6 +237,14 @@ extension ObjectWatch.State {
 }
 
 extension ObjectWatch.Marks {
+  /// Records what the observer knows of commits that skipped it.
+  fileprivate mutating func learn(_ values: [PropertyID: Value], _ changes: [TableChange], of key: ObjectKey) {
+    known.merge(values) { $1 }
+    for change in changes.flatMap(\.collections) where change.owner == key {
+      for member in change.members { members[change.property]?.learn(member) }
+    }
+  }
+
   /// Skips later commits that the observer knows, with the given changes, on top of its pending marks `waited`.
   fileprivate mutating func skip(_ changes: [TableChange], of key: ObjectKey, to waited: Self) {
     leading = waited.leading

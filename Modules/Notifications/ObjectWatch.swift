@@ -46,6 +46,8 @@ package final class ObjectWatch: Sendable {
     var offeredVersion: Version
     var serial: UInt64 = 0
     var awaitsFirst: Bool
+    /// The newest version that a skipped commit led to, until the observer follows it.
+    var movedTo: Version?
     var failure: StorageError?
     var ignoredAuthors: Set<String> = []
   }

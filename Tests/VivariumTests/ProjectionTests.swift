@@ -93,6 +93,36 @@ final class ComputedCard: Projection<Person> {
     token.stop()
   }
 
+  /// The owner of the token shows what the skipped commit wrote: a change back is a change.
+  @Test func aProjectionFollowsTheCommitsThatSkipIt() throws {
+    let (store, jane, rex) = try makeStore()
+    let other = try Store(store.configuration)
+    var heard: [String] = []
+    let token = PersonCard(jane).observe { change in
+      guard case .change(let properties) = change else { return heard.append("\(change)") }
+      for property in properties where property.name == "bestName" {
+        heard.append("\(property.oldValue.map { "\($0)" } ?? "-") \(property.newValue.map { "\($0)" } ?? "-")")
+      }
+    }
+    func name(in writer: Store, _ name: String, skipping tokens: [NotificationToken] = []) throws -> [String] {
+      let dog = writer.resolve(rex.reference)
+      try writer.write(withoutNotifying: tokens) { dog?.name = name }
+      store.refresh()
+      defer { heard = [] }
+      return heard
+    }
+    other.refresh()
+    #expect(try name(in: store, "Max", skipping: [token]) == [])
+    #expect(try name(in: store, "Rex") == ["Max Rex"])
+    // What another store told the owner is not known here.
+    #expect(try name(in: other, "Max", skipping: [token]) == [])
+    #expect(try name(in: other, "Rex") == ["- Rex"])
+    #expect(try name(in: other, "Leo") == ["Rex Leo"])
+    try store.write(silently: true) { rex.age = 4 }
+    #expect(try name(in: other, "Max") == ["Leo Max"])
+    token.stop()
+  }
+
   @Test func projectedResultsHearOfWhatIsProjectedAlone() throws {
     let (store, jane, rex) = try makeStore()
     let cards = store.objects(Person.self).projected(to: PersonCard.self)

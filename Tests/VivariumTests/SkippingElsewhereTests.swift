@@ -72,6 +72,32 @@ import VivariumTestSupport
     phones.stop()
   }
 
+  /// The last call, which no commit lists the keys of, deletes what skipped commits inserted, and not what they removed.
+  @Test(arguments: [false, true]) func theLastCallOfAMapKnowsSkippedKeys(isElsewhere: Bool) throws {
+    let (store, other) = try makeStores()
+    let shop = Shop()
+    try store.write {
+      try store.add(shop)
+      shop.phones["first"] = "1"
+      shop.phones["gone"] = "2"
+    }
+    var deleted: [[String]] = []
+    let token = shop.phones.observe { change in
+      if case .update(_, let deletions, _, _) = change { deleted.append(deletions) }
+    }
+    store.refresh()
+    other.refresh()
+    let writer = isElsewhere ? other : store
+    let same = try #require(writer.resolve(shop.reference))
+    for skipped in ["x", "y"] { try writer.write(withoutNotifying: [token]) { same.phones[skipped] = "3" } }
+    try writer.write(withoutNotifying: [token]) { same.phones["gone"] = nil }
+    try writer.write(withoutNotifying: [token]) { same.phones["y"] = nil }
+    try writer.write { try writer.delete(same) }
+    store.refresh()
+    #expect(deleted == [["first", "x"]])
+    token.stop()
+  }
+
   /// The other context has had no turn yet in which it could begin.
   @Test func aTokenOfAnotherContextIsPassedOverFromItsFirstMoment() throws {
     let (store, _) = try makeStores()

@@ -19,6 +19,8 @@ package struct NetMemberChanges: Sendable {
   private var changes: [[UInt8]: Change] = [:]
   /// The changes are unknown, or the owner is deleted: nothing counts as unchanged.
   private var isLost = false
+  /// The keys of a map that skipped commits inserted (true) or removed (false) since observers were last called.
+  package private(set) var skippedKeys: [String: Bool] = [:]
 
   package init(count: Int, isMap: Bool) {
     oldCount = max(count, 0)
@@ -27,6 +29,18 @@ package struct NetMemberChanges: Sendable {
 
   /// The tracker for the same collection after the observers were given its current state.
   package func fresh(count: Int) -> NetMemberChanges { NetMemberChanges(count: count, isMap: isMap) }
+
+  /// The tracker for the same collection whose observers know its current state without having been called.
+  package func known(count: Int) -> NetMemberChanges {
+    var known = fresh(count: count)
+    known.skippedKeys = skippedKeys
+    return known
+  }
+
+  /// Records a change of a key that observers know without having been called.
+  package mutating func learn(_ change: MemberChange) {
+    if isMap, case .string(let key) = change.member { skippedKeys[key] = change.kind != .removed }
+  }
 
   /// Adds the next change of a member. An object removed and inserted again counts as modified, as does a key of a map, because
   /// its state before and its changes in between are reported nowhere else. A plain value inserted again is unchanged.

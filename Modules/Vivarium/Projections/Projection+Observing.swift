@@ -11,11 +11,13 @@ extension ModelProjection {
     let (object, projected) = (object, projected)
     return ObservationSource(store, check: source.check) { request, block in
       let shown = ShownValues(object, projected)
-      return source.start(request) { change in
+      let token = source.start(request) { change in
         guard case .change(let properties) = change else { return block(change) }
         let changes = shown.changes(properties)
         if !changes.isEmpty { block(.change(changes)) }
       }
+      store.follow(token) { isHere in if isHere { shown.read() } else { shown.forget() } }
+      return token
     } reference: {
       let key = object._$key
       return { store in
@@ -59,11 +61,14 @@ extension ModelProjection {
   }
 }
 
-/// The values that an observer of a projection was last notified of. Confined to the store's context.
+/// The values that an observer of a projection knows: it was notified of them, or wrote them. Confined to the store's context.
 private final class ShownValues {
   private let object: Any
   private let projected: [(name: String, property: any AnyProjected)]
+  /// nil where the object's observer knows the value.
   private var values: [Value?]
+  /// The positions of values that somebody else may have told: every change of them is reported.
+  private var unknown: Set<Int> = []
 
   init(_ object: some Model, _ projected: [(name: String, property: any AnyProjected)]) {
     self.object = object
@@ -76,15 +81,28 @@ private final class ShownValues {
     }
   }
 
+  /// What the object shows now is known.
+  func read() {
+    for position in values.indices where values[position] != nil {
+      values[position] = Value(shown: projected[position].property.value(of: object))
+    }
+    unknown = []
+  }
+
+  /// It is not known any longer what the observer knows.
+  func forget() { unknown = Set(values.indices.filter { values[$0] != nil }) }
+
   func changes(_ properties: [PropertyChange]) -> [PropertyChange] {
     var changes: [PropertyChange] = []
     for (position, (name, property)) in projected.enumerated() {
       guard let change = properties.first(where: { $0.name == property.names.first }) else { continue }
-      let old = values[position]
-      if let old {
+      var old = values[position]
+      if old != nil {
         let value = Value(shown: property.value(of: object))
-        if value == old { continue }
+        let isUnknown = unknown.remove(position) != nil
+        if value == old, !isUnknown { continue }
         values[position] = value
+        if isUnknown { old = nil }
       }
       if property.names.count == 1 {
         changes.append(

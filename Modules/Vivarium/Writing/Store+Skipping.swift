@@ -18,10 +18,10 @@ extension Store {
 
   /// After a commit that skipped some observers, whose version the store now reads.
   func followMoves(of tokens: [NotificationToken], orAll: Bool) {
-    if orAll { for observer in observing.watches.values { observer.rebase(self) } }
+    if orAll { for observer in observing.watches.values { observer.followMove(in: self) } }
     for token in tokens {
       guard let watch = token.subject as? ObjectWatch, watch.file == shared.number else { continue }
-      observing.watches[ObjectIdentifier(watch)]?.rebase(self)
+      observing.watches[ObjectIdentifier(watch)]?.followMove(in: self)
     }
     for observer in observing.results where observer.isActive && (orAll || tokens.contains { observer.isOf($0) }) {
       if observer.keepsOldValues { (observer.movedTo, observer.oldSinceMove) = (snapshot.version, nil) }

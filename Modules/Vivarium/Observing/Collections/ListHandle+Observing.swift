@@ -8,7 +8,7 @@ extension ListHandle {
   /// A change to report to the observer of a collection.
   enum News {
     case initial
-    case update(ChangeSet, ChangedMembers, ChangeDetails)
+    case update(WatchOffer.ElementsOffer, ChangeDetails)
     case error(StoreError)
   }
 
@@ -75,15 +75,15 @@ extension ListHandle {
     let observer = WatchObserver(
       watch, request,
       notify: { offer, store in
-        func update(_ set: ChangeSet, _ members: ChangedMembers) {
-          block(.update(set, members, ChangeDetails(offer, set, members, own: store.origin)), remade(store))
+        func update(_ found: WatchOffer.ElementsOffer) {
+          block(.update(found, ChangeDetails(offer, found.positions, found.members, own: store.origin)), remade(store))
         }
         switch offer.content {
         case .initial: block(.initial, remade(store))
         case .failed(let error): block(.error(StoreError(error)), remade(store))
-        case .deleted(let set): update(set, ChangedMembers())
+        case .deleted(let found): update(found ?? WatchOffer.ElementsOffer())
         case .touched(_, _, let elements):
-          if let found = elements[property], !found.positions.isEmpty { update(found.positions, found.members) }
+          if let found = elements[property], !found.positions.isEmpty { update(found) }
         }
       }, rebase: { _ in }, fail: fail)
     return store.add(observer, request)
@@ -113,7 +113,8 @@ extension CollectionChange {
     switch news {
     case .initial: self = .initial(collection())
     case .error(let error): self = .error(error)
-    case .update(let set, _, let details):
+    case .update(let found, let details):
+      let set = found.positions
       self = .update(
         collection(), deletions: set.deletions, insertions: set.insertions, modifications: ChangedRows(set, details))
     }

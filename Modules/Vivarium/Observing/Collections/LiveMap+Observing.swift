@@ -65,8 +65,8 @@ extension LiveMap: StoreObservable where Value: PersistableElement {
   }
 }
 
-/// The keys known to the observer of a map. If the whole map was cleared, the commit record does not name its keys. Confined to the
-/// store's context.
+/// The keys known to the observer of a map, also from commits that skipped it. If the whole map was cleared, the commit record does
+/// not name its keys. Confined to the store's context.
 private final class KnownKeys {
   private var keys: Set<String> = []
 
@@ -76,9 +76,12 @@ private final class KnownKeys {
       keys = Set(map.keys)
       return .initial(map)
     case .error(let error): return .error(error)
-    case .update(let set, let members, let details):
-      var change = members
-      if members.isEmpty, !set.isEmpty {
+    case .update(let found, let details):
+      for (key, isThere) in found.skippedKeys {
+        if isThere { keys.insert(key) } else { keys.remove(key) }
+      }
+      var change = found.members
+      if change.isEmpty, !found.positions.isEmpty {
         let now = map.keys
         change.deleted = keys.subtracting(now).map { .string($0) }
         change.inserted = now.filter { !keys.contains($0) }.map { .string($0) }

@@ -118,6 +118,7 @@ extension Store {
         continue
       }
       observer.willBeNotified()
+      observer.followMoves(before: offer)
       observer.notify(offer, self)
       if offer.watch.isEnded { end(observer) }
     }

@@ -13,6 +13,9 @@ final class WatchObserver: Observer {
   /// Updates what the observer knows to what the store reads now, after a write that skipped it.
   let rebase: (Store) -> Void
   let fail: (StoreError) -> Void
+  /// Updates what is kept of the values beside the observer, after writes that skipped it: either what is known is what the store
+  /// reads now, or it is not known what it is.
+  var follow: ((_ isHere: Bool) -> Void)?
 
   init(
     _ watch: ObjectWatch?, _ request: ObservationRequest, fault: StoreError? = nil, notify: @escaping (WatchOffer, Store) -> Void,
@@ -23,6 +26,20 @@ final class WatchObserver: Observer {
     self.rebase = rebase
     self.fail = fail
     super.init(StopFlag(), throttle: request.options.throttle, fault: fault)
+  }
+
+  /// Called after a commit of the store that skipped the observer. What is pending is still reported, from what was known before.
+  func followMove(in store: Store) {
+    guard let watch else { return }
+    let isPending = watch.isPending
+    if !isPending { rebase(store) }
+    guard let follow, let moved = watch.takeMove(upTo: store.snapshot.version) else { return }
+    follow(!isPending && moved == store.snapshot.version)
+  }
+
+  /// Called right before a notification: follows the commits of other stores that skipped the observer.
+  func followMoves(before offer: WatchOffer) {
+    if let follow, offer.watch.takeMove(upTo: offer.to) != nil { follow(false) }
   }
 }
 
@@ -39,6 +56,12 @@ final class StopSignal: Sendable {
 }
 
 extension Store {
+  /// Lets somebody follow the commits that skip the observer of an object or of its collection.
+  func follow(_ token: NotificationToken, _ follow: @escaping (_ isHere: Bool) -> Void) {
+    guard let watch = token.subject as? ObjectWatch else { return }
+    observing.watches[ObjectIdentifier(watch)]?.follow = follow
+  }
+
   /// Registers an observer, and makes the token that retains it.
   func add(_ observer: WatchObserver, _ request: ObservationRequest) -> NotificationToken {
     let place = deliveryPlace()

@@ -22,7 +22,8 @@ public struct PropertyChange: Sendable {
   /// The property's name in the schema.
   public let name: String
   /// The value at the last call, even if several commits lie between or this store made them. For a link, the key of its target;
-  /// for an inverse, that of the first object that linked here; nil for a collection.
+  /// for an inverse, that of the first object that linked here; nil for a collection, and for what a projection shows from behind a
+  /// link if another store told the owner of the token.
   public let oldValue: Value?
   /// The present value; see `oldValue`.
   public let newValue: Value?
