@@ -313,6 +313,28 @@ import VivariumTestSupport
     #expect(store.objects(Retyped.Guest.self).map(\.marks) == [6, 4, 0])
   }
 
+  /// A set holds each element once, and a list has no keys.
+  @Test(arguments: files) func whatAnotherCollectionCannotHoldIsRefused(engine: Engine) throws {
+    let directory = TemporaryDirectory("changed")
+    try fillLinked(directory.file(), engine) { guests in
+      guests[0].marks = [1, 2, 1]
+      guests[1].marks = [3, 1]
+      guests[2].rooms["a"] = 2
+    }
+    var regrouped = configuration(directory.file(), engine, Regrouped.Guest.self, version: 1)
+    regrouped.unlistedProperties = ["Guest.friend": .remove, "Guest.friends": .remove, "Guest.weight": .remove]
+    let faults = faults(regrouped)
+    #expect(faults.contains("Guest.marks") && faults.contains("Guest.rooms") && !faults.contains("2 objects"), "\(faults)")
+    regrouped.migration = { migration, _ in
+      try migration.enumerateObjects(ofType: "Guest") { old, new in
+        if old["id"] == .int(1) { try new?.set("marks", to: [.int(1), .int(2)]) }
+        if old["id"] == .int(3) { try new?.set("rooms", to: old.entries("rooms").map(\.value)) }
+      }
+    }
+    let guests = try Store(regrouped).objects(Regrouped.Guest.self)
+    #expect(guests.map { $0.marks.toArray() } == [[1, 2], [1, 3], []] && guests[2].rooms.toArray() == [2])
+  }
+
   @Test(arguments: files) func theEntriesOfAMapKeepTheirKeys(engine: Engine) throws {
     let directory = TemporaryDirectory("changed")
     try fillLinked(directory.file(), engine) { guests in

@@ -148,6 +148,14 @@ enum LinkedElsewhere {
   }
 }
 
+enum Regrouped {
+  @Model final class Guest {
+    @PrimaryKey var id: Int = 0
+    var marks: LiveSet<Int>
+    var rooms: LiveList<AnyValue>
+  }
+}
+
 enum Retyped {
   @Model final class Guest {
     @PrimaryKey var id: Int = 0

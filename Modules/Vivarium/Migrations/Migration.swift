@@ -153,7 +153,7 @@ struct LinkTargets {
 
 extension RecordedTransaction {
   /// Sets a property to a value of another property's type. False for a null where none is allowed. Throws `.typeMismatch` if the
-  /// value cannot be converted, or is of several elements and the property of one.
+  /// value cannot be converted, or the property cannot hold all of it: several elements, repeated ones, or the keys of a map.
   func put(
     _ value: CopiedValue, _ targets: LinkTargets, in target: ColumnID, _ to: PropertySchema, _ key: ObjectKey
   ) throws(StoreError) -> Bool {
@@ -173,7 +173,14 @@ extension RecordedTransaction {
     }
     var made: [(name: String?, value: Value)] = []
     for (name, value) in elements { if let value = try converted(value) { made.append((name, value)) } }
-    if to.isScalar, made.count > 1 { throw .typeMismatch(Value.list(made.map(\.value)), to) }
+    let holdsAll =
+      switch to.kind {
+      case .scalar: made.count <= 1 && made.allSatisfy { $0.name == nil }
+      case .list: made.allSatisfy { $0.name == nil }
+      case .set: made.allSatisfy { $0.name == nil } && Set(made.map(\.value.orderKey)).count == made.count
+      case .map, .linkingObjects: true
+      }
+    if !holdsAll { throw .typeMismatch(Value.list(made.map(\.value)), to) }
     try set(target, key, to, made)
     return !to.isScalar || !made.isEmpty
   }
