@@ -53,6 +53,8 @@ public struct SyncFeatures: OptionSet, Hashable, Sendable {
 
   /// Messages may be compressed by zlib.
   public static let compression = SyncFeatures(rawValue: 1)
+  /// Clients declare the types of what they upload before they do, and the server holds the declarations against each other.
+  public static let declarations = SyncFeatures(rawValue: 2)
 }
 
 /// The client's request to begin a session with a store.

@@ -163,6 +163,13 @@ public actor EmbeddedServerStore: SyncServerStore {
     }
   }
 
+  public func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
+    // What was declared already needs no commit.
+    let known = try await log(path).read { $0.schema }
+    if (try? known.joined(by: schema)) == known { return known }
+    return try await log(path).change { log throws(ServerStoreError) in try log.declare(schema) }
+  }
+
   public func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome] {

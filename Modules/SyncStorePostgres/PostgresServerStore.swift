@@ -193,6 +193,12 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
+  public func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
+    try await change(path, .schema) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in try log.declare(schema) }
+    }
+  }
+
   public func acknowledge(
     _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
   ) async throws(ServerStoreError) {

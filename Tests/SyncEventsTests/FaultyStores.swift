@@ -57,6 +57,10 @@ final class FaultyStores: SyncServerStore {
     try await base.bind(path, replica, secret: secret, user: user, at: time)
   }
 
+  func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
+    try await base.declare(path, schema)
+  }
+
   func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome] {

@@ -11,6 +11,7 @@ struct WrongServerStore: SyncServerStore {
     case sharesLeases, ignoresFences, dropsWhatHandlersWrite, makesStoresTwice
     case tellsTheHeadForThePast, renewsNothing, keepsHandlers
     case removesNothing, removesSilently, hidesTheHistory
+    case declaresNothing, believesAnyDeclaration
   }
 
   let fault: Fault
@@ -31,6 +32,15 @@ struct WrongServerStore: SyncServerStore {
   ) async throws(ServerStoreError) -> Standing {
     if fault == .bindsAnybody { return try await base.bind(path, replica, secret: [], user: "", at: time) }
     return try await base.bind(path, replica, secret: secret, user: user, at: time)
+  }
+
+  func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
+    switch fault {
+    case .declaresNothing: return try await base.declare(path, SyncSchema())
+    case .believesAnyDeclaration:
+      do throws(ServerStoreError) { return try await base.declare(path, schema) } catch { return schema }
+    default: return try await base.declare(path, schema)
+    }
   }
 
   func commit(

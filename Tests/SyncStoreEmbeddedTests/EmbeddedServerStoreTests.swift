@@ -71,6 +71,21 @@ struct EmbeddedServerStoreTests {
     }
   }
 
+  @Test("has after each reopening what was declared, also in a copy")
+  func declarations() async throws {
+    let (folder, path) = (try Folder(), EmbeddedServerStoreTests.path)
+    let schema = SyncSchema(["Note": ["text": "string"]])
+    var stores: EmbeddedServerStore? = try EmbeddedServerStore(folder: folder.path)
+    try await stores?.makeStore(path)
+    _ = try await stores?.declare(path, schema)
+    stores = nil
+    stores = try EmbeddedServerStore(folder: folder.path)
+    #expect(try await stores?.declare(path, SyncSchema()) == schema)
+    try await stores?.backUp(to: folder.path + "/copy")
+    stores = try EmbeddedServerStore(folder: folder.path + "/copy")
+    #expect(try await stores?.declare(path, SyncSchema()) == schema)
+  }
+
   @Test("writes what came while it waited for the disk with one flush, and answers each")
   func groups() async throws {
     let folder = try Folder()

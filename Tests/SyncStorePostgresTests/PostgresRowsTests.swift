@@ -136,7 +136,7 @@ struct PostgresRowsTests {
     let (stores, address) = try await PostgresServerStore.forTest()
     await stores.close()
     let link = PostgresConnection(address: address, name: "look")
-    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 3") }
+    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 4") }
     await #expect { try await PostgresServerStore(address, makesTables: true) } throws: { error in
       (error as? ServerStoreError)?.message.contains("newer build") == true
     }
@@ -153,13 +153,19 @@ struct PostgresRowsTests {
     await stores.close()
     let link = PostgresConnection(address: address, name: "look")
     try await link.run { link throws(PostgresFailure) in
-      try link.run("ALTER TABLE sync_log DROP COLUMN before; UPDATE sync_version SET version = 1")
+      try link.run(
+        """
+        ALTER TABLE sync_log DROP COLUMN before; ALTER TABLE sync_store DROP COLUMN types; UPDATE sync_version SET version = 1
+        """)
     }
     await #expect { try await PostgresServerStore(address) } throws: { ($0 as? ServerStoreError)?.code == .unavailable }
     let upgraded = try await PostgresServerStore(address, makesTables: true)
     #expect(try await upgraded.stores() == [PostgresRowsTests.path])
     _ = try await upgraded.claim(PostgresRowsTests.path, handler: "mail", fromStart: true, until: 1, at: 0)
     #expect(try await upgraded.objects(PostgresRowsTests.path, asOf: .zero).isEmpty)
+    let schema = SyncSchema(["Note": ["text": "string"]])
+    #expect(try await upgraded.declare(PostgresRowsTests.path, SyncSchema()) == SyncSchema())
+    #expect(try await upgraded.declare(PostgresRowsTests.path, schema) == schema)
     await upgraded.close()
   }
 

@@ -10,7 +10,7 @@ final class Fuse: Sendable {
   /// The points of a server: before and after each call of its stores, in the middle of a commit, and before and after each
   /// thing that it receives and sends.
   static let points =
-    ["bind", "commit", "changes", "objects", "acknowledge", "purge", "truncate", "receive", "send"]
+    ["bind", "declare", "commit", "changes", "objects", "acknowledge", "purge", "truncate", "receive", "send"]
     .flatMap { ["before-\($0)", "after-\($0)"] } + ["in-commit"]
 
   private let point: String
@@ -53,6 +53,10 @@ struct MortalStore: SyncServerStore {
     try await fuse.around("bind") { () throws(ServerStoreError) in
       try await base.bind(path, replica, secret: secret, user: user, at: time)
     }
+  }
+
+  func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
+    try await fuse.around("declare") { () throws(ServerStoreError) in try await base.declare(path, schema) }
   }
 
   func commit(

@@ -13,7 +13,7 @@ struct Rule: Sendable {
     (self.section, self.name, self.check) = (section, name, check)
   }
 
-  static var all: [Rule] { parts + order + standing + entries + errors }
+  static var all: [Rule] { parts + order + standing + entries + declarations + errors }
 
   // MARK: Parts and messages
 

@@ -19,14 +19,18 @@ package struct SessionFile: Sendable {
     let known = try file.read { snapshot in
       try sides(snapshot) { sides, standing in try LocalStanding(sides, standing) }
     }
+    var standing: LocalStanding
     if let known {
       try await file.makeDurable()
-      return known
+      standing = known
+    } else {
+      standing = try await write { changes, sides in
+        try changes.finish()
+        return try LocalStanding(sides, changes.standing)
+      }
     }
-    return try await write { changes, sides in
-      try changes.finish()
-      return try LocalStanding(sides, changes.standing)
-    }
+    standing.schema = try file.read { [file] snapshot in SyncSchema(snapshot.catalog) { file.replicates($0) } }
+    return standing
   }
 
   /// The pending changesets after a number: whole writes, about the given number of bytes and at least one write; durable.

@@ -12,7 +12,8 @@ package struct LocalStanding: Hashable, Sendable {
   package var refusalSeen: Seq
   /// The base of the oldest pending changeset; the cursor if there is none.
   package var pendingBase: Seq
-  package var schemaHash: UInt64
+  /// The replicated types of the file. Only in the standing with which a connection begins.
+  package var schema = SyncSchema()
   /// The last changeset that the file has made as this replica.
   package var clientSeq: UInt64
   /// The first stamps of the pending changesets that are not void, by number.
@@ -20,10 +21,10 @@ package struct LocalStanding: Hashable, Sendable {
 
   package init(
     replica: ReplicaID, secret: [UInt8], cursor: Seq = .zero, history: [UInt8] = [], refusalSeen: Seq = .zero, pendingBase: Seq = .zero,
-    schemaHash: UInt64 = 0, clientSeq: UInt64 = 0, stamps: [UInt64: Stamp] = [:]
+    clientSeq: UInt64 = 0, stamps: [UInt64: Stamp] = [:]
   ) {
     (self.replica, self.secret, self.cursor, self.history) = (replica, secret, cursor, history)
-    (self.refusalSeen, self.pendingBase, self.schemaHash, self.clientSeq) = (refusalSeen, pendingBase, schemaHash, clientSeq)
+    (self.refusalSeen, self.pendingBase, self.clientSeq) = (refusalSeen, pendingBase, clientSeq)
     self.stamps = stamps
   }
 

@@ -82,21 +82,22 @@ extension SyncSession {
     if state == .resetting { return begin(now, &effects) }
     // A connection sends one hello, with the standing that was read first; an earlier connection may have asked too.
     guard isConnected, local == nil else { return }
-    local = standing
+    (local, schema) = (standing, standing.schema)
     if state == .greeting { greet(&effects) }
   }
 
   /// Sends hello, bind and credit at once, in one round trip.
   private func greet(_ effects: inout [SyncSessionEffect]) {
     guard let local, let token else { return }
-    effects.append(.send(.hello(Hello(versions: [1], features: .compression, token: token, device: configuration.device))))
+    let features: SyncFeatures = [.compression, .declarations]
+    effects.append(.send(.hello(Hello(versions: [1], features: features, token: token, device: configuration.device))))
     effects.append(
       .send(
         .bind(
           session: SyncSession.number,
           Bind(
             path: configuration.path, replica: local.replica, secret: local.secret, cursor: local.cursor, history: local.history,
-            refusalSeen: local.refusalSeen, pendingBase: local.pendingBase, schemaHash: local.schemaHash))))
+            refusalSeen: local.refusalSeen, pendingBase: local.pendingBase, schemaHash: 0))))
     effects.append(.send(.credit(session: SyncSession.number, bytes: configuration.windowBytes)))
   }
 
@@ -145,6 +146,7 @@ extension SyncSession {
     marks.formUnion(sentMark?.marks ?? [])
     sentMark = nil
     (bound, pages, queue, local) = (nil, [], [], nil)
+    (declares, declared) = (false, [])
     (isPongDue, isIntegrating, isReading, isUploadPlanned) = (false, false, false, false)
     isReadingDue = false
     credit = SendCredit()

@@ -11,6 +11,7 @@ extension SyncSession {
     case (.welcome(let welcome), .greeting):
       state = .binding
       pingSeconds = Int64(min(welcome.pingSeconds, 3600))
+      declares = welcome.features.contains(.declarations)
       if welcome.serverTime <= SyncSession.latestTime { effects.append(.setServerTime(welcome.serverTime)) }
       planPing(now, &effects)
     case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, &effects)

@@ -29,6 +29,7 @@ extension SyncSession {
   mutating func upload(_ entries: [OutboxEntry], _ effects: inout [SyncSessionEffect]) {
     guard state == .live, isReading else { return }
     isReading = false
+    declare(entries, &effects)
     var changesets: [Changeset] = []
     func flush(_ effects: inout [SyncSessionEffect]) {
       if !changesets.isEmpty { effects.append(.send(.upload(session: SyncSession.number, changesets))) }
@@ -53,5 +54,23 @@ extension SyncSession {
     }
     flush(&effects)
     if !entries.isEmpty || isReadingDue { readOutbox(&effects) }
+  }
+
+  /// Declares the types of what is uploaded next, once a connection. It goes ahead of the upload, without waiting for the answer: if the
+  /// server refuses it, it ends the session and ignores what follows.
+  private mutating func declare(_ entries: [OutboxEntry], _ effects: inout [SyncSessionEffect]) {
+    guard declares else { return }
+    var new: Set<Name> = []
+    for case .write(let changesets, _) in entries {
+      for changeset in changesets {
+        for operation in changeset.operations where !declared.contains(operation.object.className) {
+          new.insert(operation.object.className)
+        }
+      }
+    }
+    if new.isEmpty { return }
+    declared.formUnion(new)
+    let part = schema.part(new)
+    if !part.classes.isEmpty { effects.append(.send(.schema(session: SyncSession.number, part.encoded))) }
   }
 }

@@ -80,6 +80,11 @@ package struct SyncSession: Sendable {
   var isIntegrating = false
   /// Everything up to this number has been sent.
   var sent: UInt64 = 0
+  /// What the file's types are.
+  var schema = SyncSchema()
+  /// Whether the server takes declarations, and the classes that were declared.
+  var declares = false
+  var declared: Set<Name> = []
   /// The server has judged everything up to this number.
   var judged: UInt64 = 0
   /// The number of the last reading of the outbox; results of earlier ones are ignored.

@@ -236,6 +236,8 @@ actor HostedConnection {
         await result { () throws(ServerStoreError) in
           try await stores.commit(place.path, place.replica, uploads, refusalSeen: seen, at: host.clock(), judge: judge)
         })
+    case .declare(let key, let path, let schema):
+      return .declared(key, await result { () throws(ServerStoreError) in try await stores.declare(path, schema) })
     case .acknowledge(let key, let place, let state):
       return .acknowledged(
         key,

@@ -97,8 +97,12 @@ extension ServerConnection {
     case .unbind:
       drop(number, &effects)
       return send(.unbound(session: number), &effects)
-    // Schemas are not compared yet: every replica keeps unknown names.
-    case .schema: break
+    case .schema(_, let declared):
+      if session.line.isOpen { throw FrameError(.outOfOrder, "A transaction is not whole yet.") }
+      guard session.line.declarations < 64 else { throw FrameError(.limitExceeded, "Too many declarations wait.") }
+      do throws(CodingError) { session.line.append(try SyncSchema(decoding: declared), bytes: bytes) } catch {
+        throw FrameError(.badFrame, "A declaration of types is wrong at byte \(error.position): \(error.reason).")
+      }
     default: throw FrameError(.outOfOrder, "It belongs to no store.")
     }
     sessions[number] = session
@@ -123,6 +127,10 @@ extension ServerConnection {
     switch next {
     case nil, .mark: break
     case .acknowledge(let state): effects.append(.acknowledge(session.key, session.place, state))
+    case .declare(let schema):
+      // Who may not write fixes nothing.
+      let taken = session.grant.rights.contains(.write) ? schema : SyncSchema()
+      effects.append(.declare(session.key, session.place.path, taken))
     case .commit(let uploads, let refusalSeen, let bytes):
       if let grant = sessions[number]?.window.settle(bytes) { send(.credit(session: number, bytes: grant), &effects) }
       let mayWrite = session.grant.rights.contains(.write)
@@ -154,6 +162,18 @@ extension ServerConnection {
     }
     work(key.session, &effects)
     pump(key.session, &effects)
+  }
+
+  mutating func declared(
+    _ key: SessionKey, _ result: Result<SyncSchema, ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+  ) {
+    guard sessions[key.session]?.key == key else { return }
+    sessions[key.session]?.isWorking = false
+    switch result {
+    case .failure(let error): return fault(key.session, SyncRefusal(error), &effects)
+    case .success(let schema): send(.schema(session: key.session, schema.encoded), &effects)
+    }
+    work(key.session, &effects)
   }
 
   mutating func acknowledged(

@@ -86,6 +86,7 @@ public struct ServerConnection: Sendable {
     case .verified(let result): verified(result, now, &effects)
     case .bound(let key, let result): bound(key, result, &effects)
     case .committed(let key, let result): committed(key, result, &effects)
+    case .declared(let key, let result): declared(key, result, &effects)
     case .acknowledged(let key, let result): acknowledged(key, result, &effects)
     case .entries(let key, let result): entries(key, result, &effects)
     case .objects(let key, let result): objects(key, result, &effects)
@@ -151,7 +152,7 @@ public struct ServerConnection: Sendable {
     case (.failure(let refusal), _): refuse(refusal, &effects)
     case (.success(let identity), .verifying(let hello)):
       phase = .open(identity)
-      let features = hello.features.intersection(.compression)
+      let features = hello.features.intersection([.compression, .declarations])
       send(
         .welcome(
           Welcome(

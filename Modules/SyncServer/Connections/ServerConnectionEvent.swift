@@ -19,6 +19,8 @@ public enum ServerConnectionEvent: Sendable {
   case bound(SessionKey, Result<(StoreGrant, Standing), SyncRefusal>)
   /// The answer to `.commit`, one outcome for each upload.
   case committed(SessionKey, Result<[UploadOutcome], ServerStoreError>)
+  /// The answer to `.declare`: all that was declared.
+  case declared(SessionKey, Result<SyncSchema, ServerStoreError>)
   /// The answer to `.acknowledge`.
   case acknowledged(SessionKey, Result<Void, ServerStoreError>)
   /// The answer to `.readEntries`.
@@ -64,6 +66,8 @@ public enum ServerConnectionEffect: Sendable {
   case unbind(SessionKey, StorePath)
   /// Judge uploads and commit those that pass.
   case commit(SessionKey, ReplicaOfStore, [Upload], refusalSeen: Seq, mayWrite: Bool)
+  /// Add to what is declared of a store's types.
+  case declare(SessionKey, StorePath, SyncSchema)
   /// Store the progress of a replica.
   case acknowledge(SessionKey, ReplicaOfStore, Acknowledgement)
   /// Read entries of the log.

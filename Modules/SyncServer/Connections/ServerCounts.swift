@@ -42,7 +42,7 @@ public final class ServerCounts: Sendable {
         numbers.bytesIn += UInt64(part.count)
       }
     case .verified(.failure(let refusal)), .bound(_, .failure(let refusal)), .expel(let refusal): refused(refusal.code)
-    case .committed(_, .failure(let error)): refused(error.syncCode)
+    case .committed(_, .failure(let error)), .declared(_, .failure(let error)): refused(error.syncCode)
     case .committed(_, .success(let outcomes)):
       for outcome in outcomes {
         switch outcome {

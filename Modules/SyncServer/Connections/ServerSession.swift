@@ -9,8 +9,8 @@ import SyncProtocol
 /// | `fetching` | objects are sent, page by page |
 /// | `live` | entries are sent as they come |
 ///
-/// Uploads, acknowledgements and marks are handled in one queue, one step at a time: an acknowledgement of a refusal must not apply to
-/// uploads sent before it, and a mark covers what was sent before it.
+/// Uploads, declarations, acknowledgements and marks are handled in one queue, one step at a time: an acknowledgement of a refusal must
+/// not apply to uploads sent before it, and a mark covers what was sent before it.
 struct ServerSession: Sendable {
   enum State: Hashable, Sendable {
     case binding
@@ -71,7 +71,7 @@ struct ServerSession: Sendable {
     let next = line.next()
     switch next {
     case .mark, nil: break
-    case .acknowledge: isWorking = true
+    case .acknowledge, .declare: isWorking = true
     case .commit(let uploads, _, _):
       isWorking = true
       judging = uploads.map(\.clientSeq)

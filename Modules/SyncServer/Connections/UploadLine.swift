@@ -10,6 +10,7 @@ struct UploadLine: Sendable {
     case upload(Upload, refusalSeen: Seq, bytes: Int)
     case acknowledge(Acknowledgement)
     case mark(UInt64)
+    case declare(SyncSchema, bytes: Int)
   }
 
   /// Steps that are handled together.
@@ -17,6 +18,7 @@ struct UploadLine: Sendable {
     case mark(UInt64)
     case commit([Upload], refusalSeen: Seq, bytes: Int)
     case acknowledge(Acknowledgement)
+    case declare(SyncSchema)
   }
 
   /// The least number of bytes that a step counts for: about what it takes in memory.
@@ -29,8 +31,9 @@ struct UploadLine: Sendable {
   private var open: [Step] = []
   /// The bytes of waiting uploads, each counted with at least `leastBytes`.
   private(set) var bytes = 0
-  /// The number of waiting marks.
+  /// The numbers of waiting marks, and of declarations.
   private(set) var marks = 0
+  private(set) var declarations = 0
 
   /// How often a step was stored or looked at; for tests.
   private(set) var work = 0
@@ -54,6 +57,13 @@ struct UploadLine: Sendable {
     ready.append(.acknowledge(state))
   }
 
+  /// Appends a declaration of types, which holds for the uploads after it. Only while no transaction is incomplete.
+  mutating func append(_ schema: SyncSchema, bytes size: Int) {
+    bytes += max(size, UploadLine.leastBytes)
+    declarations += 1
+    ready.append(.declare(schema, bytes: size))
+  }
+
   /// Appends a mark after all complete transactions, as the rest of an incomplete one may come much later.
   mutating func append(mark: UInt64) {
     marks += 1
@@ -67,6 +77,7 @@ struct UploadLine: Sendable {
     switch step {
     case .mark(let number): return .mark(number)
     case .acknowledge(let state): return .acknowledge(state)
+    case .declare(let schema, _): return .declare(schema)
     case .upload(let upload, let seen, let size):
       var (uploads, total) = ([upload], size)
       while first < ready.count, case .upload(let next, seen, let size)? = ready[first] {
@@ -92,6 +103,9 @@ struct UploadLine: Sendable {
     switch step {
     case .upload(_, _, let size): bytes -= max(size, UploadLine.leastBytes)
     case .mark: marks -= 1
+    case .declare(_, let size):
+      bytes -= max(size, UploadLine.leastBytes)
+      declarations -= 1
     case .acknowledge: break
     }
     return step

@@ -36,6 +36,10 @@ public actor MemoryServerStore: SyncServerStore {
     try change(path) { log throws(ServerStoreError) in try log.bind(replica, secret: secret, user: user, at: time) }
   }
 
+  public func declare(_ path: StorePath, _ schema: SyncSchema) throws(ServerStoreError) -> SyncSchema {
+    try change(path) { log throws(ServerStoreError) in try log.declare(schema) }
+  }
+
   public func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) throws(ServerStoreError) -> [UploadOutcome] {

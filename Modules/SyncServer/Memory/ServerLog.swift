@@ -60,6 +60,8 @@ package struct ServerLog: Sendable {
   package var replicas: [ReplicaID: Replica] = [:]
   package var expired: Set<ReplicaID> = []
   package var handlers: [String: Handler] = [:]
+  /// What the replicas have declared of their types.
+  package var schema = SyncSchema()
   /// Whether the store has event handlers, even if none is loaded.
   package var isHandled = false
   /// The highest stamps of the entries that no purge has covered yet, by number; kept when those are truncated.
@@ -94,6 +96,7 @@ package struct ServerLog: Sendable {
   package mutating func touchAll() {
     touched.objects = Set(state.records.keys)
     (touched.replicas, touched.expired, touched.handlers) = (Set(replicas.keys), expired, !handlers.isEmpty)
+    touched.schema = schema != SyncSchema()
   }
 
   mutating func set(_ replica: Replica?, _ id: ReplicaID) {
@@ -124,6 +127,20 @@ package struct ServerLog: Sendable {
       judged: replica.gate.answered, judgedStamp: replica.judgedStamp, refusal: replica.gate.refused,
       refused: replica.refusals.map(\.clientSeq), history: history, head: head,
       logStart: logStart, stable: purged.stable, pendingBase: replica.pendingBase)
+  }
+
+  package mutating func declare(_ later: SyncSchema) throws(ServerStoreError) -> SyncSchema {
+    let joined: SyncSchema
+    do throws(SyncSchema.Difference) { joined = try schema.joined(by: later) } catch {
+      throw ServerStoreError(.schemaConflict, error.description)
+    }
+    if joined == schema { return schema }
+    guard joined.encoded.count <= SyncSchema.mostBytes else {
+      throw ServerStoreError(.schemaConflict, "The store's types would take more than \(SyncSchema.mostBytes) bytes.")
+    }
+    schema = joined
+    touched.schema = true
+    return joined
   }
 
   package mutating func acknowledge(_ id: ReplicaID, _ state: Acknowledgement, at time: Int64) throws(ServerStoreError) {

@@ -8,6 +8,7 @@ package struct TouchedLogRows: Sendable {
   package var expired: Set<ReplicaID> = []
   package var handlers = false
   package var removedHandlers: Set<String> = []
+  package var schema = false
 
   package init() {}
 }
@@ -24,6 +25,7 @@ package struct TouchedLogRows: Sendable {
 /// | `r`, replica u64 | a replica: secret, user, uploads, refusals, how far it is |
 /// | `x`, replica u64 | a replica that was forgotten |
 /// | `p` | all handlers of events |
+/// | `t` | what the replicas have declared of their types, if anything |
 ///
 /// Numbers in keys are big endian, those in values as in messages.
 package struct StoreRows: Sendable {
@@ -34,6 +36,7 @@ package struct StoreRows: Sendable {
     static let head = UInt8(ascii: "h"), entry = UInt8(ascii: "e"), stamp = UInt8(ascii: "s"), object = UInt8(ascii: "o")
     static let before = UInt8(ascii: "b")
     static let replica = UInt8(ascii: "r"), expired = UInt8(ascii: "x"), handlers = UInt8(ascii: "p")
+    static let schema = UInt8(ascii: "t")
   }
 
   /// The number of each stored object.
@@ -83,6 +86,7 @@ package struct StoreRows: Sendable {
     for id in log.touched.replicas { rows.append((StoreRows.key(Space.replica, id.rawValue), log.replicas[id]?.row)) }
     for id in log.touched.expired { rows.append((StoreRows.key(Space.expired, id.rawValue), [])) }
     if log.touched.handlers { rows.append(([Space.handlers], log.handlersRow)) }
+    if log.touched.schema { rows.append(([Space.schema], log.schema.encoded)) }
     log.touched = TouchedLogRows()
     return rows
   }
@@ -147,6 +151,9 @@ package struct StoreRows: Sendable {
       case Space.replica: log.replicas[ReplicaID(try StoreRows.number(of: key))] = try ServerLog.Replica(&reader)
       case Space.expired: log.expired.insert(ReplicaID(try StoreRows.number(of: key)))
       case Space.handlers: try log.readHandlers(&reader)
+      case Space.schema:
+        log.schema = try SyncSchema(decoding: value)
+        continue
       default: throw CodingError(.code(key.first ?? 0), at: 0)
       }
       try reader.end()

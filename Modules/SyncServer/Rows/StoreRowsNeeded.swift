@@ -6,12 +6,21 @@ package struct StoreRowsNeeded: Sendable {
   package var objects: Set<ObjectIdentity> = []
   /// The handlers by name; each includes the replica as which it writes.
   package var handlers: Set<String> = []
+  /// Whether it needs what the replicas have declared of their types.
+  package var schema = false
 
   /// For a call that names nothing.
   package init() {}
 
   /// For a call that names only a replica.
   package init(_ replica: ReplicaID) { replicas = [replica] }
+
+  /// For a declaration of types.
+  package static let schema: StoreRowsNeeded = {
+    var needed = StoreRowsNeeded()
+    needed.schema = true
+    return needed
+  }()
 
   /// For a call of a handler.
   package init(handler: String) { handlers = [handler] }
@@ -40,5 +49,6 @@ package struct StoreRowsNeeded: Sendable {
     replicas.formUnion(other.replicas)
     objects.formUnion(other.objects)
     handlers.formUnion(other.handlers)
+    schema = schema || other.schema
   }
 }

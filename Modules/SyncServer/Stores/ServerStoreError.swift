@@ -13,6 +13,8 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
     case replicaTaken
     /// The replica never bound, or was away for longer than the store remembers.
     case replicaExpired
+    /// A declaration of types does not fit an earlier one.
+    case schemaConflict
     /// The requested entries are gone: take objects instead.
     case logTruncated
     /// Another process holds the handler's lease, or the lease has expired.
@@ -37,6 +39,7 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
     switch code {
     case .unknownStore: .unknownStore
     case .storeExists, .leaseLost, .writesRefused, .unavailable: .storageUnavailable
+    case .schemaConflict: .schemaConflict
     case .replicaTaken: .replicaTaken
     case .replicaExpired, .logTruncated: .replicaExpired
     }

@@ -27,6 +27,10 @@ public protocol SyncServerStore: Sendable {
     _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
   ) async throws(ServerStoreError) -> Standing
 
+  /// Adds to what the replicas of a store have declared of their types, and returns all of it. An empty declaration only reads. Throws
+  /// `.schemaConflict` if a property was declared otherwise, or there is too much.
+  func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema
+
   /// Judges uploads of a replica in order, and commits those that pass. Returns one outcome for each.
   ///
   /// The judge is not called for what the model itself refuses: a stamp too far ahead, an unknown epoch or element. Changesets of one

@@ -4,13 +4,13 @@ import SyncServer
 /// The tables, and their version in a database. Plain SQL: no advisory locks, no triggers, no sequences.
 enum PostgresSchema {
   /// The version of the tables that this build uses.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   private static let tables = """
     CREATE TABLE sync_version(id bigint PRIMARY KEY, version bigint NOT NULL);
     CREATE TABLE sync_store(
       id bigint PRIMARY KEY, path text NOT NULL UNIQUE, history bytea NOT NULL, head bigint NOT NULL, log_start bigint NOT NULL,
-      latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL);
+      latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL, types bytea);
     CREATE TABLE sync_log(
       store bigint, seq bigint, kind bigint NOT NULL, replica bigint NOT NULL, is_continued boolean NOT NULL, stamp bytea,
       body bytea NOT NULL, before bytea, PRIMARY KEY(store, seq));
@@ -31,7 +31,7 @@ enum PostgresSchema {
     CREATE TABLE sync_users(id bigint PRIMARY KEY, version bigint NOT NULL, body bytea NOT NULL);
     CREATE TABLE sync_secret(name text PRIMARY KEY, body bytea NOT NULL);
     INSERT INTO sync_users VALUES (1, 0, '');
-    INSERT INTO sync_version VALUES (1, 2);
+    INSERT INTO sync_version VALUES (1, 3);
     """
 
   /// The version of a database's tables; nil if it has none.
@@ -48,7 +48,8 @@ enum PostgresSchema {
 
   /// The statements that upgrade tables of a version to the next.
   private static let upgrades: [Int64: String] = [
-    1: "ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;"
+    1: "ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;",
+    2: "ALTER TABLE sync_store ADD COLUMN IF NOT EXISTS types bytea; UPDATE sync_version SET version = 3 WHERE version = 2;",
   ]
 
   /// Creates missing tables, and upgrades older ones. Several processes may call it at once.

@@ -26,6 +26,10 @@ final class StoreTransaction {
     }
     log = try StoreTransaction.log(answers[2])
     log.isHandled = try answers[2].bool(0, 6)
+    let types = try answers[2].bytes(0, 7)
+    if !types.isEmpty {
+      log.schema = try reading("The types of \(path)") { () throws(CodingError) in try SyncSchema(decoding: types) }
+    }
     before = (log.head, log.logStart, log.purged, log.latest)
     try StoreTransaction.readReplicas(answers[3], &log)
     try readHandlers(answers[4])
@@ -41,8 +45,8 @@ final class StoreTransaction {
       PostgresStatement(isDurable ? "SET LOCAL synchronous_commit = 'on'" : "SET LOCAL synchronous_commit = 'off'"),
       PostgresStatement(
         """
-        SELECT history, head, log_start, latest, stable, floor, EXISTS(SELECT 1 FROM sync_handler WHERE store = $1)
-        FROM sync_store WHERE id = $1 FOR UPDATE
+        SELECT history, head, log_start, latest, stable, floor, EXISTS(SELECT 1 FROM sync_handler WHERE store = $1),
+        \(needs.schema ? "coalesce(types, '')" : "''::bytea") FROM sync_store WHERE id = $1 FOR UPDATE
         """, .int(store)),
       PostgresStatement(
         """
@@ -103,6 +107,10 @@ final class StoreTransaction {
   func changes() throws(PostgresFailure) -> [PostgresStatement] {
     var statements = entryChanges() + objectChanges() + replicaChanges()
     if log.touched.handlers { statements += handlerChanges() }
+    if log.touched.schema {
+      statements.append(
+        PostgresStatement("UPDATE sync_store SET types = $2 WHERE id = $1", .int(store), .bytes(log.schema.encoded)))
+    }
     if log.head != before.head || log.logStart != before.logStart || log.purged != before.purged || log.latest != before.latest {
       statements.append(
         PostgresStatement(

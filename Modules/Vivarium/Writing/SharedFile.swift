@@ -25,6 +25,9 @@ package struct SharedFile: Sendable {
   /// The number of the open file in this process: the same for all its stores.
   package var number: UInt64 { shared.number }
 
+  /// Whether objects of a type are also written elsewhere, in other replicas of the file.
+  package func replicates(_ typeName: String) -> Bool { (companion as? any StoreCompanion)?.replicates(typeName) ?? false }
+
   /// Reads the newest version.
   package func read<R>(_ body: (any StorageReading) throws -> R) throws -> R {
     let snapshot = try shared.engine.beginRead()

@@ -93,6 +93,30 @@ struct SchemaClashTests {
     await ann.replicator.stop()
   }
 
+  /// There is nothing that could tell the second device how the others see the property: only what they have declared.
+  @Test("cannot both write what they disagree about: the second is suspended before it sends anything")
+  func declarations() async throws {
+    let ann = try await ann()
+    try ann.store.write { try ann.store.deleteAll() }
+    try await ann.replicator.uploaded()
+    let store = try open("bob", Retyped.Note.self)
+    let bob = replicator(of: store, "bob")
+    await bob.start()
+    try await bob.downloaded()
+    let error = await suspension(of: bob) {
+      do { try store.write { _ = try store.create(Retyped.Note.self, value: ["id": "b", "text": 5]) } } catch { Issue.record(error) }
+    }
+    #expect(error?.code == .schemaConflict && error?.message.contains("'Note.text'") == true, "\(error.debugDescription)")
+    #expect(store.objects(Retyped.Note.self).map(\.text) == [5])
+    // The others go on with each other.
+    try ann.store.write { _ = try ann.store.create(Note.self, value: ["id": "c", "text": "coffee"]) }
+    try await ann.replicator.uploaded()
+    try await ann.replicator.downloaded()
+    ann.store.refresh()
+    #expect(ann.store.objects(Note.self).map(\.id) == ["c"])
+    for replicator in [ann.replicator, bob] { await replicator.stop() }
+  }
+
   @Test("go on where they were once the models fit")
   func remedy() async throws {
     let ann = try await ann()

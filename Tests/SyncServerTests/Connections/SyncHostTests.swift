@@ -89,6 +89,53 @@ struct SyncHostTests {
     #expect(try await bob.messages(until: isPage).count == 1)
   }
 
+  @Test("holds the declarations of writers against each other, and takes nothing behind one that differs")
+  func declarations() async throws {
+    let host = host(TestAccess(rights: ["ann": [.read, .write], "bob": [.read, .write], "cem": [.read]]))
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    _ = try await ann.messages(until: isPage)
+    let note = SyncSchema(["Note": ["text": "string"]])
+    // Who may only read fixes nothing.
+    let (cem, _) = try await RawClient.bound(host, as: "cem", 3)
+    _ = try await cem.messages(until: isPage)
+    try await cem.send(.schema(session: 1, SyncSchema(["Note": ["text": "int"]]).encoded))
+    #expect(try await cem.next() == .schema(session: 1, SyncSchema().encoded))
+    try await ann.send(.schema(session: 1, note.encoded))
+    #expect(try await ann.next() == .schema(session: 1, note.encoded))
+    let (bob, _) = try await RawClient.bound(host, as: "bob", 2)
+    _ = try await bob.messages(until: isPage)
+    try await bob.send(.schema(session: 1, SyncSchema(["Note": ["text": "int"]]).encoded))
+    try await bob.send(.upload(session: 1, [changeset(2, 1)]))
+    let answers = try await bob.messages { if case .error = $0 { true } else { false } }
+    guard answers.count == 1, case .error(1, .schemaConflict, _, let text)? = answers.last else {
+      Issue.record("\(answers)")
+      return
+    }
+    #expect(text.contains("'Note.text' is declared as 'string', and here as 'int'"))
+    try await bob.send(.ping(number: 1, roundTrip: 0))
+    #expect(try await bob.next() == .pong(number: 1))
+    try await ann.send(.mark(session: 1, number: 1))
+    #expect(try await ann.next() == .marked(session: 1, number: 1))
+  }
+
+  @Test("ends a connection on which a declaration is none, or comes within a transaction")
+  func wrongDeclarations() async throws {
+    let host = host()
+    for (message, code) in [([1, 2, 3] as [UInt8], SyncErrorCode.badFrame), ([0], .outOfOrder)] {
+      let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+      _ = try await ann.messages(until: isPage)
+      let whole = changeset(1, 1)
+      let half = Changeset(clientSeq: 1, baseSeq: .zero, isContinued: true, first: whole.first, operations: whole.operations)
+      if code == .outOfOrder { try await ann.send(.upload(session: 1, [half])) }
+      try await ann.send(.schema(session: 1, message))
+      let last = try await ann.messages { if case .error = $0 { true } else { false } }.last
+      guard case .error(_, code, _, _)? = last else {
+        Issue.record("\(String(describing: last))")
+        continue
+      }
+    }
+  }
+
   @Test("refuses what a reader writes, and goes on with the session")
   func readers() async throws {
     let host = host(TestAccess(rights: ["ann": [.read]]))

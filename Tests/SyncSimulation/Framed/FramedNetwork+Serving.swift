@@ -19,6 +19,8 @@ extension FramedNetwork {
         }.mapError { SyncRefusal($0.syncCode, $0.message) })
     case .commit(let key, let place, let uploads, let seen, _):
       return .committed(key, try await commit(place, uploads, seen, at: now))
+    case .declare(let key, let path, let schema):
+      return .declared(key, await result { () async throws(ServerStoreError) in try await server.declare(path, schema) })
     case .acknowledge(let key, let place, let state):
       return .acknowledged(
         key, await result { () async throws(ServerStoreError) in try await server.acknowledge(place.path, place.replica, state, at: now) })
