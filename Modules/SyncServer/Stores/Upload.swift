@@ -80,8 +80,8 @@ public struct UploadCase {
   public let user: String
   /// All changesets of the transaction.
   public let changesets: [Changeset]
-  private let read: (ObjectIdentity, Bool) -> ObjectState?
-  private let record: (ObjectIdentity, Bool) -> ObjectRecord?
+  let read: (ObjectIdentity, Bool) -> ObjectState?
+  let record: (ObjectIdentity, Bool) -> ObjectRecord?
 
   /// - Parameter record: as `read`, without the elements of lists.
   init(
@@ -101,20 +101,6 @@ public struct UploadCase {
 
   /// An object with the transaction; nil if it does not exist.
   public func after(_ object: ObjectIdentity) -> ObjectState? { state(of: object, isAfter: true) }
-
-  /// The first object in which the transaction leaves something although it does not exist afterwards: a value for whoever creates it
-  /// next, or the deletion of one that never was, before which whatever is created is over.
-  ///
-  /// Rules look at objects that exist, so they would never see it. No app can write it: what acts in an object that others have deleted
-  /// is behind that deletion, and leaves nothing. O(the objects' records).
-  var unmade: ObjectIdentity? {
-    objects.first { object in
-      let (before, after) = (record(object, false) ?? ObjectRecord(), record(object, true) ?? ObjectRecord())
-      if after.isAlive { return false }
-      if !after.node.contents.isEmpty, after.node.contents != before.node.contents { return true }
-      return !before.isAlive && before.node.guarding.epoch == .zero && after.node.guarding.epoch != .zero
-    }
-  }
 
   /// A store keeps something of a deleted object for a while; it does not exist for all that.
   private func state(of object: ObjectIdentity, isAfter: Bool) -> ObjectState? {

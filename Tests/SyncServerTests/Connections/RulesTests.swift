@@ -44,4 +44,22 @@ import Testing
     let written = [upload(2, 1, [.create, paid]), upload(2, 2, [.delete]), upload(2, 3, [.delete]), upload(2, 4, [paid])]
     #expect(try await answers(ann, written) == [nil, nil, nil, nil])
   }
+
+  @Test(.timeLimit(.minutes(5))) func `nothing is written into an embedded object that does not exist either`() async throws {
+    let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess(), rules: { _, _ in nil }, clock: { 1_000_000 })
+    let paid = SyncModel.Operation.Action.set("isPaid", .int(1), isDefault: false)
+    let bill = PathStep(.embedded("bill"), epoch: .zero)
+    func upload(_ replica: UInt64, _ number: UInt64, _ parts: [([PathStep], SyncModel.Operation.Action)]) -> Changeset {
+      Changeset(
+        clientSeq: number, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + number * 10, counter: 0, replica: ReplicaID(replica)),
+        operations: parts.map { SyncModel.Operation(object, epoch: .zero, path: $0.0, $0.1) })
+    }
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 2)
+    #expect(try await answers(ann, [upload(2, 1, [([], .create)])]) == [nil])
+    let (mallory, _) = try await RawClient.bound(host, as: "mallory", 1)
+    #expect(try await answers(mallory, [upload(1, 1, [([bill], paid)])]) == [.invalidChange])
+    // What an app writes: it makes the embedded object first, and may take it away again.
+    let made = upload(2, 2, [([bill], .make), ([bill], paid)])
+    #expect(try await answers(ann, [made, upload(2, 3, [([bill], .remove)])]) == [nil, nil])
+  }
 }
