@@ -30,7 +30,7 @@ final class SealedFile {
   private(set) var pageSize = 0
   private var page: [UInt8] = []
   private var context = [UInt8](repeating: 0, count: 5 + SealMark.headerCount)
-  /// The position and page number of the last frame header written.
+  /// The position and page number of the last frame header written. Only for the write that follows it.
   private var lastFrame: (place: Int64, page: UInt32)?
 
   /// Takes over a file that `base` has opened.
@@ -126,7 +126,9 @@ final class SealedFile {
       return base.write(bytes, offset)
     }
     if pageSize == 0 { learnPageSize() }
-    guard bytes.count == pageSize, let number = pageNumber(ofFrameBefore: offset) else { return SealedFile.misuse }
+    // Mostly the page of the header that was written just before.
+    let last = lastFrame.flatMap { $0.place == offset ? $0.page : nil }
+    guard bytes.count == pageSize, let number = last ?? pageNumber(ofFrameBefore: offset) else { return SealedFile.misuse }
     return write(bytes, number, plain: 0, at: offset)
   }
 
@@ -141,8 +143,8 @@ final class SealedFile {
     if header.withUnsafeMutableBytes({ base.read($0, 0) }) == SQLITE_OK { pageSize = SealedFile.number(header, 8) }
   }
 
+  /// Read from the file: another connection may have begun the log anew, and written another page to the place of our last frame.
   private func pageNumber(ofFrameBefore offset: Int64) -> UInt32? {
-    if let lastFrame, lastFrame.place == offset { return lastFrame.page }
     var header = [UInt8](repeating: 0, count: SealedFile.frameHeader)
     let code = header.withUnsafeMutableBytes { base.read($0, offset - Int64(SealedFile.frameHeader)) }
     return code == SQLITE_OK ? UInt32(truncatingIfNeeded: SealedFile.number(header, 0)) : nil
