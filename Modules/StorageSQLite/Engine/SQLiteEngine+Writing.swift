@@ -63,11 +63,13 @@ extension SQLiteEngine {
 
   private func begin(_ connection: Connection, _ deadline: Deadline) throws(StorageError) {
     let isFull = shared.withLock { shared -> Bool? in
-      guard shared.durability.connectionIsFull != shared.durability.isFull else { return nil }
-      shared.durability.connectionIsFull = shared.durability.isFull
-      return shared.durability.isFull
+      shared.durability.connectionIsFull == shared.durability.isFull ? nil : shared.durability.isFull
     }
-    if let isFull { try connection.execute("PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")") }
+    if let isFull {
+      try connection.execute("PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")")
+      // Not before: a durable commit at a level that could not be set would be synced by nobody.
+      shared.withLock { $0.durability.connectionIsFull = isFull }
+    }
     // The rest of the deadline is for programs that hold SQLite's lock without ours.
     sqlite3_busy_timeout(connection.database, deadline.remaining?.milliseconds ?? .max)
     defer { sqlite3_busy_timeout(connection.database, Connection.patienceMilliseconds) }
