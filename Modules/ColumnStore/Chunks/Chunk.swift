@@ -89,6 +89,13 @@ final class Chunk {
     cells = larger
     cellCount = newCount
   }
+
+  /// Forgets the columns that an undone catalog change had added.
+  func removeCells(from newCount: Int) {
+    guard newCount < cellCount else { return }
+    (cells + newCount).deinitialize(count: cellCount - newCount)
+    cellCount = newCount
+  }
 }
 
 extension Chunk {

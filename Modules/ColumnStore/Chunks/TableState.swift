@@ -66,7 +66,7 @@ final class TableState {
 
   deinit { traits.deallocate() }
 
-  /// Replaces the table's description. Columns are only ever appended.
+  /// Replaces the table's description. Columns are only ever appended, and the last ones removed if that is undone.
   func adopt(_ new: TableShapes) {
     entry = new.entry
     shapes = new.columns
@@ -86,7 +86,12 @@ final class TableState {
     directness = new.directness
     indexesOfSlot = new.indexesOfSlot
     storedFresh = nil
-    for chunk in chunks.values { chunk.addCells(upTo: shapes.count) }
+    for chunk in chunks.values {
+      // Other columns may get the slots of undone ones.
+      chunk.removeCells(from: shapes.count)
+      chunk.addCells(upTo: shapes.count)
+    }
+    fresh?.removeCells(from: shapes.count)
     if let fresh, fresh.cellCount < shapes.count {
       let old = fresh.cellCount
       fresh.addCells(upTo: shapes.count)

@@ -83,6 +83,9 @@ class ColumnReading {
     forgetPlaces()
   }
 
+  /// Forgets a table that the catalog no longer has.
+  final func forget(_ table: TableState) { tables[Int(table.id.rawValue)] = nil }
+
   @inline(__always) final func table(_ id: TableID) throws(StorageError) -> TableState {
     let raw = Int(id.rawValue)
     if raw < tables.count, let table = tables[raw] { return table }

@@ -44,7 +44,13 @@ extension ColumnWrite {
       droppedIndexes = dropped
       hasChangedCatalog = hadChanged
       for table in openTables {
-        if let shapes = old.shapes(table.id) { table.adopt(shapes) }
+        if let shapes = old.shapes(table.id) {
+          table.adopt(shapes)
+        } else {
+          // Another table may get its number.
+          if table.hasNextKey { engine.keepKeys(table.id, below: table.nextKey) }
+          forget(table)
+        }
       }
     }
   }
