@@ -31,6 +31,8 @@ extension SQLiteWriteTransaction {
       tails.forgetAll()
       // A count first read since then may include what is undone now.
       objectCounts = mark.objectCounts
+      // The counters of a table that was made since are gone with it.
+      if layout !== mark.layout { countedTables = countedTables.filter { (try? mark.layout.table($0)) != nil } }
       layout = mark.layout
       connection.use(layout)
       windows.forget()
