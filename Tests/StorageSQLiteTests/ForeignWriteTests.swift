@@ -57,6 +57,27 @@ import VivariumTestSupport
     #expect(try raw.rows("SELECT count(*) FROM _vivarium_foreign") == ["0"])
   }
 
+  @Test func changesOfRowsThatAreNoObjectsLeaveTheHistoryReadable() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { try $0.insert(table, ["id": .int(1)]) }
+    let raw = try Raw(place.path)
+    try raw.execute("INSERT INTO Thing (_key, id) VALUES (-5, 5)")
+    try engine.write { _ in }
+    try raw.execute("UPDATE Thing SET name = 'changed'")
+    try raw.execute("INSERT INTO \"Thing.words\" (owner, position, value) VALUES (-5, 0, 'word')")
+    try engine.write { _ in }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    var modified: [Int64] = []
+    try read.history(after: Version(0)) { record in
+      modified += record.tables.flatMap(\.modified).map(\.key.rawValue)
+      return .proceed
+    }
+    #expect(modified == [1])
+  }
+
   @Test func orderKeysAndLinksOfForeignWritesAreMadeRight() throws {
     let place = Place()
     let engine = try place.open()

@@ -63,13 +63,14 @@ struct ForeignChanges {
     }
   }
 
-  /// The changes in the form of a commit record. Which properties of a row were set is not logged, so it names all.
+  /// The changes in the form of a commit record. Which properties of a row were set is not logged, so it names all. Rows with keys
+  /// that no object has are left out: a record with such a key could not be read.
   func change(_ table: TableLayout) -> TableChange {
     let all = PropertySet(table.scalars.map(\.column.id.property))
     var properties: [Int64: PropertySet] = [:]
-    for key in modified { properties[key] = all }
+    for key in modified where key > 0 { properties[key] = all }
     var edits: [ListChange] = []
-    for (key, lists) in lists.sorted(by: { $0.key < $1.key }) where !inserted.contains(key) && !deleted.contains(key) {
+    for (key, lists) in lists.sorted(by: { $0.key < $1.key }) where key > 0 && !inserted.contains(key) && !deleted.contains(key) {
       for property in lists.sorted() {
         properties[key, default: PropertySet()].insert(property)
         // Which members of a set or map changed is not logged.
