@@ -88,6 +88,33 @@ import VivariumTestSupport
     #expect(try read.value(table.column(named: "id"), ObjectKey(1)) == .int(1))
   }
 
+  @Test func aValueOfAnotherTypeIsAnErrorOfItsOwnRowAndColumnAlone() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let (id, small) = (table.column(named: "id"), table.column(named: "small"))
+    try engine.write { write in
+      for number in Int64(1)...40 { try write.insert(table, ["id": .int(number), "small": .int(number)]) }
+    }
+    try Raw(place.path).execute("UPDATE Thing SET small = 'many' WHERE _key = 30")
+    let read = try engine.beginRead()
+    defer { read.end() }
+    let windows = try #require(read.powers.windows)
+    func word(_ column: ColumnID, _ key: Int64) throws -> Int64 {
+      let window = try #require(try windows.window(column, containing: ObjectKey(key)))
+      return window.vector.word(at: Int(key - window.firstKey))
+    }
+    // Both columns are read ahead, in one pass.
+    for key in Int64(1)...40 {
+      #expect(try word(id, key) == key)
+      guard key == 30 else {
+        #expect(try word(small, key) == key)
+        continue
+      }
+      for _ in 0..<2 { #expect(throws: StorageError.self) { try word(small, key) } }
+    }
+  }
+
   @Test func aTransactionThatMovesBetweenThreadsCommits() throws {
     let place = Place()
     let engine = try place.open()

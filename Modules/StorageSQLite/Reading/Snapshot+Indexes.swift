@@ -53,10 +53,8 @@ extension Snapshot {
     windows.didFind(index.table, key)
     if let companion, !companion.holds(key, windows.epoch), !hasPending || pendingWord(companion.layout.id, key) == nil {
       companion.begin(key, 1, windows.epoch)
-      do throws(StorageError) { try companion.append(statement, 1, key: key) } catch {
-        // Nobody has asked for the value yet; the error is thrown when somebody does.
-        companion.begin(key, 1, windows.epoch)
-      }
+      // Nobody has asked for the value yet; an error is thrown when somebody does.
+      if (try? companion.append(statement, 1, key: key)) != true { companion.begin(key, 1, windows.epoch) }
     }
     return ObjectKey(key)
   }

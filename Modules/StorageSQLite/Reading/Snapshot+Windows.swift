@@ -12,7 +12,9 @@ extension Snapshot: WindowedReading {
     let length = column.wanted(from: key, epoch)
     // A run may have such words in any of its rows.
     if hasPending, length > 1 { try settlePending() }
-    let isThere = length == 1 ? try readRow(column, key) : try readRows(column, key, length)
+    // If a value of the run does not fit its column, the error is for those who ask for that value.
+    let run = length == 1 ? nil : try readRows(column, key, length)
+    let isThere = if let run { run } else { try readRow(column, key) }
     return isThere ? column.window(containing: key, epoch) : nil
   }
 
@@ -26,15 +28,14 @@ extension Snapshot: WindowedReading {
     statement.bind(1, key)
     guard try connection.step(statement, "read \(layout.label)") else { return false }
     column.begin(key, 1, windows.epoch)
-    try column.append(statement, 0, key: key)
+    guard try column.append(statement, 0, key: key) else { throw .foreignValue(in: layout.label) }
     windows.didRead(column, key)
     return true
   }
 
-  /// Reads a run of rows of all columns that are read side by side with this one, in one pass over the table.
-  private final func readRows(
-    _ column: WindowColumn, _ key: Int64, _ length: Int64
-  ) throws(StorageError) -> Bool {
+  /// Reads a run of rows of all columns that are read side by side with this one, in one pass over the table. False if there is no such
+  /// object; nil if a value of the run does not fit its column.
+  private final func readRows(_ column: WindowColumn, _ key: Int64, _ length: Int64) throws(StorageError) -> Bool? {
     let columns = windows.company(of: column)
     let names = columns.map(\.layout.name).joined(separator: ", ")
     let statement = try connection.take(
@@ -45,15 +46,20 @@ extension Snapshot: WindowedReading {
     statement.bind(2, overflow ? .max : end)
     guard try connection.step(statement, "read \(column.layout.label)"), statement.int64(0) == key else { return false }
     for column in columns { column.begin(key, length, windows.epoch) }
+    // Some columns have one row more than others then, and none is complete. Each goes on with a single row.
+    func giveUp() { for column in columns { column.begin(key, 1, .max) } }
     do throws(StorageError) {
       repeat {
         let found = statement.int64(0)
-        for i in columns.indices { try columns[i].append(statement, Int32(truncatingIfNeeded: i + 1), key: found) }
+        for i in columns.indices {
+          if try columns[i].append(statement, Int32(truncatingIfNeeded: i + 1), key: found) { continue }
+          giveUp()
+          return nil
+        }
         if columns.contains(where: \.isFull) { break }
       } while try connection.step(statement, "read \(column.layout.label)")
     } catch {
-      // Some columns have one row more than others, and none is complete.
-      for column in columns { column.begin(key, 0, .max) }
+      giveUp()
       throw error
     }
     return true
