@@ -19,8 +19,10 @@ struct StoreFile {
   var coordinationPath: String { path + ".coord" }
   var bellPath: String { path + ".bell" }
   var logPath: String { path + "-wal" }
+  /// A store has none, but SQLite plays one back into whatever file has the name.
+  private var journalPath: String { path + "-journal" }
   /// All of them, the main one first, and last the one that keeps others out.
-  var allPaths: [String] { [path, logPath, path + "-shm", bellPath, coordinationPath] }
+  var allPaths: [String] { [path, logPath, path + "-shm", journalPath, bellPath, coordinationPath] }
 
   /// The files that `prepare` has created, to be removed if opening fails.
   struct Made {
@@ -102,8 +104,8 @@ struct StoreFile {
       guard number == 0 else { throw .system(number ?? ENOENT, doing: "keep the owner and the permissions of", path: path) }
       try aside.make()
     }
-    // What an older store left would be taken for the new one's: SQLite looks at a log's own sums alone.
-    for path in [logPath, path + "-shm"] where unlink(path) != 0 && errno != ENOENT {
+    // What an older file left would be taken for the new one's: SQLite looks at the own sums of a log or journal alone.
+    for path in [logPath, path + "-shm", journalPath] where unlink(path) != 0 && errno != ENOENT {
       throw .system(errno, doing: "remove what an older store left,", path: path)
     }
     if found == .empty {
