@@ -1,4 +1,5 @@
 import CVivariumSQLite
+import Foundation
 import StorageInterface
 import StoreValues
 import Synchronization
@@ -25,5 +26,19 @@ import VivariumTestSupport
     try engine.beginWrite(.never).end()
     // 2 is FULL.
     #expect(try writer.number(of: "synchronous") == 2)
+  }
+
+  @Test func aSyncOfTheLogThatFailedInTheBackgroundIsTriedAgain() throws {
+    let place = Place()
+    // A log that cannot be opened: a link to itself.
+    let log = place.path + "-wal"
+    try FileManager.default.createSymbolicLink(atPath: log, withDestinationPath: log)
+    let checkpointer = Checkpointer(StoreFile(path: place.path), lock: nil)
+    defer { checkpointer.close() }
+    checkpointer.syncLog(within: .zero)
+    // Here, or on the worker a moment before.
+    checkpointer.syncIfDue()
+    checkpointer.wait()
+    #expect(checkpointer.isSyncDue)
   }
 }

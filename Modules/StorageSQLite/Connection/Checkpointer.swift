@@ -129,15 +129,20 @@ final class Checkpointer: Sendable {
       return true
     }
     guard isNew else { return }
-    queue.asyncAfter(deadline: due) { [self] in
-      let isDue = state.withLock { state in
-        guard let syncDue = state.syncDue, syncDue <= .now() else { return false }
-        state.syncDue = nil
-        return true
-      }
-      // Nobody waits for this sync; if it fails, the next commit's sync repeats it.
-      if isDue { try? LogFile.sync(database: file.path) }
+    queue.asyncAfter(deadline: due) { [self] in syncIfDue() }
+  }
+
+  /// Whether a sync is to come. For tests.
+  var isSyncDue: Bool { state.withLock { $0.syncDue != nil } }
+
+  func syncIfDue() {
+    let isDue = state.withLock { state in
+      guard let syncDue = state.syncDue, syncDue <= .now() else { return false }
+      state.syncDue = nil
+      return true
     }
+    // Nobody waits for this sync. If it fails, it is tried again: perhaps nobody commits any more.
+    if isDue, (try? LogFile.sync(database: file.path)) == nil { syncLog(within: .seconds(1)) }
   }
 
   /// Waits for all work requested so far.
