@@ -21,6 +21,12 @@ struct SchemaChange {
     }
     if new.catalog.hasSideEntries, !old.catalog.hasSideEntries { statements.append(SideTable.definition) }
     for table in old.tables where after[table.id] == nil { drop(table) }
+    // Before others are renamed, which may take their names.
+    for table in new.tables {
+      guard let old = before[table.id] else { continue }
+      for column in old.slots where table[column.id.property] == nil { statements += SchemaChange.sideDrops(column) }
+    }
+    renameTables(from: before, to: new)
     for table in new.tables {
       if let old = before[table.id] { alter(old, table) } else { create(table) }
     }
@@ -61,46 +67,59 @@ struct SchemaChange {
   }
 
   private mutating func alter(_ old: TableLayout, _ new: TableLayout) {
-    if old.name != new.name { statements.append("ALTER TABLE \(old.name) RENAME TO \(new.name)") }
     if old.entry.name != new.entry.name {
       statements.append("UPDATE _vivarium_types SET name = \(new.entry.name.sqlLiteral) WHERE id = \(new.number)")
     }
-    for column in old.slots where new[column.id.property] == nil {
-      if column.kind == .scalar {
-        for name in [column.name, column.orderName].compactMap(\.self) { statements.append("ALTER TABLE \(new.name) DROP COLUMN \(name)") }
-      }
-      statements += SchemaChange.sideDrops(column)
+    for column in old.slots where column.kind == .scalar && new[column.id.property] == nil {
+      for name in [column.name, column.orderName].compactMap(\.self) { statements.append("ALTER TABLE \(new.name) DROP COLUMN \(name)") }
     }
-    for column in new.slots {
-      let stored = old[column.id.property]
-      switch column.kind {
-      case .scalar:
-        if let stored {
-          rename(stored, column) { "ALTER TABLE \(new.name) RENAME COLUMN \($0) TO \($1)" }
-          if let old = stored.orderName, let now = column.orderName, old != now {
-            statements.append("ALTER TABLE \(new.name) RENAME COLUMN \(old) TO \(now)")
-          }
-        } else {
-          statements += column.additions(to: new.name) + new.sideDefinitions(column)
-        }
-      case .list, .set, .map:
-        if let stored {
-          rename(stored, column) { "ALTER TABLE \($0) RENAME TO \($1)" }
-        } else {
-          statements += new.sideDefinitions(column)
-        }
-      case .inverse: break
-      }
-      if let stored, column.linksInside, let old = stored.backlinkIndex, let now = column.backlinkIndex, old != now {
-        statements.append("ALTER TABLE \(old) RENAME TO \(now)")
-      }
+    var renames: [Rename] = []
+    for (_, column) in new.scalars {
+      guard let stored = old[column.id.property] else { continue }
+      renames.append((stored.name, column.name))
+      if let old = stored.orderName, let now = column.orderName { renames.append((old, now)) }
+    }
+    rename(renames) { "ALTER TABLE \(new.name) RENAME COLUMN \($0) TO \($1)" }
+    for column in new.slots where old[column.id.property] == nil {
+      if column.kind == .scalar { statements += column.additions(to: new.name) }
+      statements += new.sideDefinitions(column)
     }
   }
 }
 
 extension SchemaChange {
-  private mutating func rename(_ old: ColumnLayout, _ new: ColumnLayout, _ text: (String, String) -> String) {
-    if old.name != new.name { statements.append(text(old.name, new.name)) }
+  private typealias Rename = (old: String, new: String)
+
+  /// Renames the tables of types and of properties.
+  private mutating func renameTables(from before: [TableID: TableLayout], to new: SchemaLayout) {
+    var renames: [Rename] = []
+    for table in new.tables {
+      guard let old = before[table.id] else { continue }
+      renames.append((old.name, table.name))
+      for column in table.slots {
+        guard let stored = old[column.id.property] else { continue }
+        if column.isCollection { renames.append((stored.name, column.name)) }
+        if column.linksInside, let old = stored.backlinkIndex, let now = column.backlinkIndex { renames.append((old, now)) }
+      }
+    }
+    rename(renames) { "ALTER TABLE \($0) RENAME TO \($1)" }
+  }
+
+  /// Renames in an order in which each name is free when it is given. Where there is none, as for a name of which only the case
+  /// changes, one takes another name meanwhile.
+  private mutating func rename(_ renames: [Rename], _ text: (String, String) -> String) {
+    var left = renames.filter { $0.old != $0.new }
+    while !left.isEmpty {
+      let taken = left.map { $0.old.lowercased() }
+      if let free = left.firstIndex(where: { !taken.contains($0.new.lowercased()) }) {
+        statements.append(text(left[free].old, left[free].new))
+        left.remove(at: free)
+      } else {
+        let meanwhile = "_vivarium renamed".quoted
+        statements.append(text(left[0].old, meanwhile))
+        left[0].old = meanwhile
+      }
+    }
   }
 }
 
