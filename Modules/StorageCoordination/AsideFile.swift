@@ -22,10 +22,7 @@ package struct AsideFile: Sendable {
 
   /// Creates an empty file, exclusively and without following links, that is to become the file at `path`.
   package init(for path: String, mode: UInt32) throws(StorageError) {
-    let (folder, whole) = Folder.split(path)
-    var name = whole
-    // Leaves room for the suffix.
-    while name.utf8.count > AsideFile.nameMax { name.removeLast() }
+    let (folder, name) = AsideFile.split(path)
     AsideFile.removeAbandoned(folder, name)
     let aside = "\(folder)\(name).new-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let file = open(aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
@@ -54,7 +51,25 @@ package struct AsideFile: Sendable {
   /// Removes the file, unless it was renamed, and the log and journal beside it.
   package func remove() { AsideFile.remove(path) }
 
+  /// Removes the names that the file at `path` was written under, if a process was killed between giving it the final one and removing
+  /// the other: some file systems cannot do both at once.
+  package static func removeNames(of path: String) {
+    guard let identity = FileIdentity(path: path) else { return }
+    let (folder, name) = split(path)
+    for other in Folder.names(in: folder) where maker(of: other, name) != nil {
+      var info = stat()
+      if lstat(folder + other, &info) == 0, FileIdentity(info) == identity { unlink(folder + other) }
+    }
+  }
+
   // MARK: Private
+
+  /// The folder, and as much of the name as leaves room for the suffix.
+  private static func split(_ path: String) -> (folder: String, name: String) {
+    var parts = Folder.split(path)
+    while parts.name.utf8.count > nameMax { parts.name.removeLast() }
+    return parts
+  }
 
   private static func remove(_ path: String) { for suffix in suffixes { unlink(path + suffix) } }
 

@@ -86,6 +86,16 @@ import VivariumTestSupport
     #expect(try names(place) == ["data", "link.sqlite", "second.sqlite"])
   }
 
+  @Test func theNameThatAFileWasWrittenUnderIsRemovedWhereAKilledProcessLeftIt() throws {
+    let place = Place()
+    let (engine, table) = try filled(place, 2)
+    engine.close()
+    let left = place.path + ".new-4711-1"
+    try files.linkItem(atPath: place.path, toPath: left)
+    #expect(try place.open().beginRead().count(table.id) == 2)
+    #expect(!files.fileExists(atPath: left))
+  }
+
   @Test func aFileWithASecondNameIsRefusedAlsoWhenItGetsOneLater() throws {
     let place = Place()
     let (engine, table) = try filled(place, 2)

@@ -14,8 +14,14 @@ extension StoreFile {
   /// Throws if the file has a second name. It could be opened by that name, and its log would be looked for beside it: two
   /// programs would write one file without coordination.
   func checkName() throws(StorageError) {
+    if !hasSecondName { return }
+    AsideFile.removeNames(of: path)
+    if hasSecondName { throw StoreFile.secondName(path) }
+  }
+
+  private var hasSecondName: Bool {
     var info = stat()
-    if stat(path, &info) == 0, info.st_nlink > 1 { throw StoreFile.secondName(path) }
+    return stat(path, &info) == 0 && info.st_nlink > 1
   }
 
   static func secondName(_ path: String) -> StorageError {
