@@ -2,8 +2,9 @@ import StorageInterface
 import StoreValues
 
 extension GraphContent {
-  /// The content without links to objects for which `lives` is false: a single link becomes null, lists and sets lose the element,
-  /// and a map keeps the key with null. `target` is the table that the property's links lead to; `cut` counts the removed links.
+  /// The content without links to objects for which `lives` is false: a single link becomes null, lists and sets lose the element, and
+  /// a map the key; a map of mixed values keeps the key with null. `target` is the table that the property's links lead to; `cut` counts
+  /// the removed links.
   func keepingLinks(to target: TableID?, _ cut: inout Int, _ lives: (ObjectLink) -> Bool) -> GraphContent {
     switch self {
     case .scalar(let value): return .scalar(value.keepingLinks(to: target, &cut, lives))
@@ -16,7 +17,14 @@ extension GraphContent {
       }
       return .elements(kept)
     case .entries(let entries):
-      return .entries(entries.map { ValueMap.Entry($0.key, $0.value.keepingLinks(to: target, &cut, lives)) })
+      var kept: [ValueMap.Entry] = []
+      for entry in entries {
+        let left = entry.value.keepingLinks(to: target, &cut, lives)
+        // A map of links has no null.
+        if case .link = entry.value, left.isNull { continue }
+        kept.append(ValueMap.Entry(entry.key, left))
+      }
+      return .entries(kept)
     }
   }
 }
