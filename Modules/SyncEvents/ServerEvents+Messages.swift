@@ -47,21 +47,22 @@ extension ServerEvents {
     }
     try add(pattern, type, name, nil, waiting: waiting) { change in
       guard change.asks else { return { _ in } }
+      if let error = failures.last(of: change) { return { store in try failures.bury(change, error, in: store) } }
       let write: @Sendable (M, Store) throws -> Void
       do { write = try await body(change) } catch {
         // A handler that is ended has not failed.
         if Task.isCancelled { throw error }
         try failures.count(error, of: change)
-        return { store in if let message = change.object(in: store) { message.fail(message: "\(error)") } }
+        return { store in try failures.bury(change, error, in: store) }
       }
       return { store in
         guard let message = change.object(in: store), message.status == .notProcessed else { return }
         do { try store.savepoint { try write(message, store) } } catch {
           guard store.isInWriteTransaction else { throw error }
           try failures.count(error, of: change)
-          return message.fail(message: "\(error)")
+          return try failures.bury(change, error, in: store)
         }
-        failures.forget(change)
+        try failures.forget(change, after: store)
         if !message.isInvalidated, message.status == .notProcessed { message.succeed() }
       }
     }
@@ -73,23 +74,40 @@ extension ServerChange where T: Message {
   var asks: Bool { new?.status == .notProcessed && old?.status != .notProcessed }
 }
 
-/// How often messages that are not answered yet have failed. Any thread.
+/// How often messages that are not answered yet have failed. A message is forgotten only once its answer is committed: the messages of one
+/// transaction are answered in one write, and another one that fails undoes the answers of all. Any thread.
 private final class Failures: Sendable {
   private let most: Int
-  private let counts = Mutex<[String: Int]>([:])
+  private let known = Mutex<[String: (count: Int, last: any Error)]>([:])
 
   init(_ most: Int) { self.most = most }
 
   /// Counts a failure; throws its error unless it is the last one.
   func count<M: Message>(_ error: any Error, of change: ServerChange<M>) throws {
-    let key = change.idempotencyKey
-    let isLast = counts.withLock { counts in
-      let count = (counts[key] ?? 0) + 1
-      counts[key] = count < most ? count : nil
-      return count >= most
+    let count = known.withLock { known in
+      let count = (known[change.idempotencyKey]?.count ?? 0) + 1
+      known[change.idempotencyKey] = (count, error)
+      return count
     }
-    if !isLast { throw error }
+    if count < most { throw error }
   }
 
-  func forget<M: Message>(_ change: ServerChange<M>) { counts.withLock { $0[change.idempotencyKey] = nil } }
+  /// The last error of a message that has failed as often as it may.
+  func last<M: Message>(of change: ServerChange<M>) -> (any Error)? {
+    known.withLock { known in
+      guard let failed = known[change.idempotencyKey], failed.count >= most else { return nil }
+      return failed.last
+    }
+  }
+
+  /// Makes a message a dead letter, in a write.
+  func bury<M: Message>(_ change: ServerChange<M>, _ error: any Error, in store: Store) throws {
+    try forget(change, after: store)
+    change.object(in: store)?.fail(message: "\(error)")
+  }
+
+  /// Forgets a message when the open write is committed.
+  func forget<M: Message>(_ change: ServerChange<M>, after store: Store) throws {
+    try store.afterCommit { [self] _ in known.withLock { $0[change.idempotencyKey] = nil } }
+  }
 }

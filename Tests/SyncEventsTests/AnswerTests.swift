@@ -121,6 +121,28 @@ extension Store {
     #expect(phone.objects(Invoice.self).count == 2)
   }
 
+  /// They are answered in one write, so that one that fails undoes what became of the others.
+  @Test func messagesOfOneTransactionAreDeadLettersAfterAttemptsOfTheirOwn() async throws {
+    let shop = Shop()
+    let (phone, calls) = (try shop.phone(), Calls())
+    let events = shop.answering()
+    try await events.answer(store: Shop.path, Question.self, named: "answers", attemptsMax: 3) { question, _, store in
+      calls.note(question.text)
+      try AnswerTests.reply(to: question, in: store)
+      if question.text != "fine" { throw Refused() }
+    }
+    let running = RunningEvents(events)
+    try await running.caughtUp(shop, handler: "answers")
+    try await phone.ask("never", "fine", "neither")
+    try await running.caughtUp(shop, handler: "answers")
+    await running.end()
+    try await phone.received()
+    #expect(
+      phone.dialogue == ["fine: success to fine 1", "neither: error It is not known. 0", "never: error It is not known. 0"])
+    #expect(calls.all.filter { $0 == "never" }.count == 3 && calls.all.filter { $0 == "neither" }.count == 3)
+    #expect(phone.objects(Invoice.self).count == 1)
+  }
+
   @Test func anAnswerThatTheHandlerSetsStaysAndAMessageMayBeAskedAgainOrTakenAway() async throws {
     let shop = Shop()
     let phone = try shop.phone()
