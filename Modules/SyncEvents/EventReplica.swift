@@ -59,40 +59,47 @@ actor EventReplica<T: Model>: EventWork {
   }
 
   func take(_ transaction: LogTransaction) async throws {
-    let keys = try await file.integrate(transaction.entries, telling: T._$name)
+    let touched = try await file.integrate(transaction.entries, telling: T._$name)
     cursor = transaction.last
-    events = try events(keys, transaction)
+    events = try events(touched, transaction)
   }
 
   func skip(to seq: Seq) { cursor = max(cursor, seq) }
 
   func findWaiting() throws {
     guard let waiting = handler.waiting else { return }
-    events = try waiting(store).map { object in
+    let objects = waiting(store)
+    let identities = try file.identities(of: objects.map(\._$key), T._$name)
+    events = try objects.map { object in
       ServerChange(
         kind: .insert, old: nil, new: try object.freeze(), store: path, number: cursor.rawValue, author: "",
-        idempotencyKey: "\(handler.name)\(path):waiting:\(object.objectIdentifier)")
+        idempotencyKey: key(of: identities[object._$key], object._$key, "waiting"))
     }
   }
 
+  /// The key of a change, the same in every replica: keys of objects, and their order, are a file's own.
+  private func key(of identity: ObjectIdentity?, _ key: Int64, _ event: String) -> String {
+    "\(handler.name)\(path):\(event):\(identity.map { "\($0)" } ?? "\(T._$name)#\(key)")"
+  }
+
   /// Called before the store moves on from the version before the transaction; moves it to the version after.
-  private func events(_ keys: [Int64], _ transaction: LogTransaction) throws -> [ServerChange<T>] {
+  private func events(_ touched: [SessionFile.Touched], _ transaction: LogTransaction) throws -> [ServerChange<T>] {
     // A handler gets no events of its own writes, including those from before it began anew.
     guard let author = transaction.author, !(author.replica.isHandler && author.user == handler.name) else {
       store.refresh()
       return []
     }
     var before: [Int64: Seen] = [:]
-    for key in keys { before[key] = try seen(key) }
+    for object in touched { before[object.key] = try seen(object.key) }
     store.refresh()
     var changes: [ServerChange<T>] = []
-    for key in keys {
-      let (old, new) = (before[key] ?? Seen(), try seen(key))
+    for object in touched {
+      let (old, new) = (before[object.key] ?? Seen(), try seen(object.key))
       guard old.isWanted || new.isWanted, let kind = ServerChange<T>.Kind(old.object, new.object) else { continue }
       changes.append(
         ServerChange(
           kind: kind, old: old.object, new: new.object, store: path, number: transaction.last.rawValue, author: author.user,
-          idempotencyKey: "\(handler.name)\(path):\(transaction.last.rawValue):\(T._$name):\(changes.count)"))
+          idempotencyKey: key(of: object.identity, object.key, "\(transaction.last.rawValue)")))
     }
     return changes
   }

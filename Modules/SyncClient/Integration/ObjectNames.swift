@@ -54,6 +54,11 @@ package struct ObjectNames {
 
   /// The identity of a live object; nil if it does not exist, or its type is embedded.
   package func identity(of place: ObjectLink) throws(StorageError) -> ObjectIdentity? {
+    try ObjectNames.identity(of: place, in: sides, own: own)
+  }
+
+  /// The same in a version that is only read.
+  static func identity(of place: ObjectLink, in sides: any SideReading, own: ReplicaID) throws(StorageError) -> ObjectIdentity? {
     guard let table = sides.catalog[place.table], !table.isEmbedded else { return nil }
     let name = Name(table.name)
     if let primaryKey = table.primaryKey {

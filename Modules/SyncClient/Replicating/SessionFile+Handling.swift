@@ -26,17 +26,27 @@ extension SessionFile {
     _ = try await take([page], bound, clockOffset: nil, wall: wall)
   }
 
-  /// Integrates a transaction, and returns the keys of the objects of a type that it created, changed or deleted, in ascending order. A
+  /// An object that a transaction created, changed or deleted.
+  package struct Touched: Sendable {
+    /// Its key in this file.
+    package let key: Int64
+    /// What it is called in every replica; nil if it has come and gone in the transaction.
+    package let identity: ObjectIdentity?
+  }
+
+  /// Integrates a transaction, and returns the objects of a type that it created, changed or deleted, in ascending order of their keys. A
   /// change in an embedded object counts as a change of its object.
-  package func integrate(_ entries: [LogEntry], telling type: String) async throws -> [Int64] {
+  package func integrate(_ entries: [LogEntry], telling type: String) async throws -> [Touched] {
     let before = try file.read { $0.version }
-    let owners = try await file.integrate { write in
+    let (owners, old) = try await file.integrate { write in
       var changes = try RemoteChanges(write)
+      // A deleted object has no name any more.
+      let old = try changes.identities(of: type, in: entries)
       for entry in entries { try changes.take(entry) }
       try changes.finish()
-      return try changes.owners(in: entries)
+      return (try changes.owners(in: entries), old)
     }
-    return try file.read { snapshot in
+    let keys: [Int64] = try file.read { snapshot in
       guard let table = snapshot.catalog[type]?.id else { return [] }
       var keys = Set(owners.filter { $0.table == table }.map(\.key.rawValue))
       try snapshot.history(after: before) { record in
@@ -48,6 +58,22 @@ extension SessionFile {
         return .proceed
       }
       return keys.sorted()
+    }
+    let now = try identities(of: keys, type)
+    return keys.map { Touched(key: $0, identity: now[$0] ?? old[$0]) }
+  }
+
+  /// What objects of a type are called in every replica, by their keys in this file. Without those that do not exist.
+  package func identities(of keys: [Int64], _ type: String) throws -> [Int64: ObjectIdentity] {
+    try file.read { snapshot in
+      guard let table = snapshot.catalog[type]?.id else { return [:] }
+      return try sides(snapshot) { sides, standing in
+        var identities: [Int64: ObjectIdentity] = [:]
+        for key in keys where try sides.contains(table, ObjectKey(key)) {
+          identities[key] = try ObjectNames.identity(of: ObjectLink(table, ObjectKey(key)), in: sides, own: standing.replica)
+        }
+        return identities
+      } ?? [:]
     }
   }
 }
@@ -62,6 +88,18 @@ extension RemoteChanges {
     var places: [ObjectIdentity: ObjectLink] = [:]
     for object in states.keys { places[object] = try changes.integrator.names.place(of: object) }
     return places
+  }
+
+  /// The objects of a type that some changes name and that exist, by their keys.
+  fileprivate func identities(of type: String, in entries: [LogEntry]) throws(StorageError) -> [Int64: ObjectIdentity] {
+    var identities: [Int64: ObjectIdentity] = [:]
+    let name = Name(type)
+    for case .changeset(_, let changeset) in entries.map(\.body) {
+      for object in Set(changeset.operations.map(\.object)) where object.className == name {
+        if let place = try integrator.names.place(of: object) { identities[place.key.rawValue] = object }
+      }
+    }
+    return identities
   }
 
   /// The objects in whose embedded objects some changes act.

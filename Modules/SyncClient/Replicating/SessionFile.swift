@@ -128,7 +128,7 @@ package struct SessionFile: Sendable {
   // MARK: reading and writing
 
   /// Returns nil for a file that is not a replica yet.
-  private func sides<R>(
+  func sides<R>(
     _ snapshot: any StorageReading, _ body: (any SideReading, ReplicaStanding) throws -> R
   ) throws -> R? {
     guard let sides = snapshot.powers.sides else { throw StorageError.withoutSideEntries }
