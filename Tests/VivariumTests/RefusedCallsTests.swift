@@ -76,6 +76,27 @@ import VivariumTestSupport
     #expect(new.isManaged && old.name == "New" && old.pets.map(\.tag) == ["fido"])
   }
 
+  @Test func objectsGivenToACallByNamesAreUnmanagedAgainIfItFails() throws {
+    let (rex, fido) = (CrewPet(tag: "rex"), CrewPet(tag: "fido"))
+    let crew = Crew(id: 2)
+    try store.write {
+      try store.add(crew)
+      let created = #expect(throws: StoreError.self) {
+        _ = try store.create(Crew.self, value: ["id": 1, "pets": [rex] as [Any?], "debts": [5] as [Any?]])
+      }
+      let set = #expect(throws: StoreError.self) { try crew.setValue([fido, 5] as [Any?], forKey: "pets") }
+      #expect(created?.code == .typeMismatch && set?.code == .typeMismatch)
+    }
+    #expect(store.objects(Crew.self).map(\.id) == [2] && store.objects(CrewPet.self).isEmpty && crew.pets.isEmpty)
+    #expect(!rex.isManaged && rex.tag == "rex" && !fido.isManaged && fido.tag == "fido")
+    // They are what they were, and can be given again.
+    try store.write {
+      _ = try store.create(Crew.self, value: ["id": 1, "pets": [rex] as [Any?]])
+      try crew.setValue([fido] as [Any?], forKey: "pets")
+    }
+    #expect(rex.isManaged && crew.pets.map(\.tag) == ["fido"] && store.objects(CrewPet.self).count == 2)
+  }
+
   @Test(arguments: [UpdatePolicy.error, .modified]) func aWriteThatFailsAsAWholeSaysWhatFailedFirst(policy: UpdatePolicy) throws {
     var configuration = StoreConfiguration.reference(nil, models: [Crew.self, CrewPet.self, CrewDebt.self, CrewCard.self])
     configuration.manualDelivery = true

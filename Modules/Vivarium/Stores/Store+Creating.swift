@@ -29,7 +29,10 @@ extension Store {
       ($0.schema.isScalar && !$0.schema.isRelationship) || value[$0.schema.name] == nil
     }
     if isFlat, update == .error { return live(try create(type, value, &creation)) }
-    let key = try undoneOnFailure(write) { () throws(StoreError) in try create(type, value, &creation) }
+    // Objects that were given are unmanaged again if it fails.
+    let key = try undoneOnFailure(write) { () throws(StoreError) in
+      try addingAll { () throws(StoreError) in try create(type, value, &creation) }
+    }
     notify(of: creation)
     return live(key)
   }
@@ -183,7 +186,9 @@ extension Store {
     if schema.isScalar, !schema.isRelationship {
       try assign(given, to: ordinal, of: key, context, &creation)
     } else {
-      try undoneOnFailure(write) { () throws(StoreError) in try assign(given, to: ordinal, of: key, context, &creation) }
+      try undoneOnFailure(write) { () throws(StoreError) in
+        try addingAll { () throws(StoreError) in try assign(given, to: ordinal, of: key, context, &creation) }
+      }
     }
     notify(of: creation)
   }
