@@ -54,6 +54,9 @@ import VivariumTestSupport
       #expect(run.status == 3 && run.complainedInOneLine, "\(arguments): \(run)")
     }
     #expect(try InspectProcess(["info", sealed, "--key-file", file("short", "abc", shop)]).status == 2)
+    // As many bytes as a key has digits, and fewer characters.
+    let wide = try InspectProcess(["info", sealed, "--key-file", file("wide", String(repeating: "a", count: 125) + "\u{FF41}", shop)])
+    #expect(wide.isExit && wide.status == 2 && wide.complainedInOneLine, "\(wide)")
     #expect(try InspectProcess(["info", shop.url.path, "--key-file", key]).status == 3)
     let lmdb = try Shop(.lmdb)
     let withKey = try InspectProcess(["info", lmdb.url.path, "--key-file", key])

@@ -37,7 +37,8 @@ struct KeyOptions: ParsableArguments {
     }
     if content.count == 64 { return try key(bytes: Array(content)) }
     let digits = String(decoding: content, as: UTF8.self).filter { !$0.isWhitespace }
-    guard digits.utf8.count == 128, digits.allSatisfy(\.isHexDigit) else {
+    // There are wider characters that are hexadecimal digits too.
+    guard digits.utf8.count == 128, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
       throw InspectionError(.usage, "The key file \(path) has neither 64 bytes nor 128 hexadecimal digits.")
     }
     let characters = Array(digits)
