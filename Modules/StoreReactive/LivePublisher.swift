@@ -101,7 +101,9 @@ final class LiveSubscription<Output>: Subscription {
       self.begin = nil
       let source = begin(self)
       // The first value may have ended the subscription.
-      if value == nil { source.stop() } else { self.source = source }
+      if value == nil { return source.stop() }
+      self.source = source
+      giveKept()
     } else if !didWant {
       source?.giveKept()
       source?.wake()
@@ -111,8 +113,10 @@ final class LiveSubscription<Output>: Subscription {
   /// Resumes delivery. Kept values come inside this call; the rest with the store's next delivery.
   func unpause() {
     isPaused = false
-    if wants { source?.giveKept() }
+    giveKept()
   }
+
+  private func giveKept() { if wants { source?.giveKept() } }
 
   /// Delivers a value if there is demand.
   func send(_ output: Output) {
@@ -120,7 +124,10 @@ final class LiveSubscription<Output>: Subscription {
     demand -= 1
     // The call comes first, because it may request more itself.
     let more = value(output)
+    let didWant = wants
     demand += more
+    // A subscriber that writes hears of other commits inside its call, when it asked for nothing.
+    if !didWant { giveKept() }
   }
 
   /// Completes the subscription.
