@@ -38,7 +38,8 @@ extension Live {
     _ object: O, _ a: Results<A>,
     isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(O, Results<A>)> {
-    together([Part(object), Part(a)], isolation, { (object, a) }) { [$0.track(object), $0.track(a)] }
+    let followed = FollowedObject(object)
+    return together([Part(object), Part(a)], isolation, { (followed.present, a) }) { [$0.track(object), $0.track(a)] }
   }
 
   /// An object and two collections together.
@@ -46,7 +47,10 @@ extension Live {
     _ object: O, _ a: Results<A>, _ b: Results<B>,
     isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<(O, Results<A>, Results<B>)> {
-    together([Part(object), Part(a), Part(b)], isolation, { (object, a, b) }) { [$0.track(object), $0.track(a), $0.track(b)] }
+    let followed = FollowedObject(object)
+    return together([Part(object), Part(a), Part(b)], isolation, { (followed.present, a, b) }) {
+      [$0.track(object), $0.track(a), $0.track(b)]
+    }
   }
 
   /// An input, with the errors that can be found before anything is observed.

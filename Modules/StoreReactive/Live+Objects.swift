@@ -6,7 +6,8 @@ import OpenCombine
 import Vivarium
 
 extension Live {
-  /// An object at once, then whenever its properties change. Fails with `.objectDeleted` when it is deleted.
+  /// An object at once, then whenever its properties change. Fails with `.objectDeleted` when it is deleted; if it is deleted and created
+  /// again with its primary key before that is delivered, the new object follows.
   ///
   /// - Parameter emitInitialValue: whether the object itself comes first, inside the subscription.
   /// - Parameter properties: the names of the properties to observe; nil: all.
@@ -14,9 +15,9 @@ extension Live {
     from object: T, emitInitialValue: Bool = true, properties: [String]? = nil,
     isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<T> {
-    watching(object, properties, isolation, initial: { emitInitialValue ? object : nil }) { missed in
+    watching(object, properties, isolation, initial: { emitInitialValue ? object : nil }) { missed, followed in
       missed.changes = []
-      return object
+      return followed.present
     }
   }
 
@@ -26,18 +27,20 @@ extension Live {
     of object: T, properties: [String]? = nil,
     isolation: isolated (any Actor)? = #isolation
   ) -> LivePublisher<PropertyChange> {
-    watching(object, properties, isolation, initial: { nil }) { $0.changes.removeFirst() }
+    watching(object, properties, isolation, initial: { nil }) { missed, _ in missed.changes.removeFirst() }
   }
 
   private static func watching<T: Model, Output>(
     _ object: T, _ properties: [String]?, _ isolation: isolated (any Actor)?, initial: @escaping () -> Output?,
-    next: @escaping (Missed) -> Output
+    taking take: @escaping (Missed, FollowedObject<T>) -> Output
   ) -> LivePublisher<Output> {
     LivePublisher(object.store, isolation) { subscription in
       if object.isInvalidated {
         subscription.end(.failure(.deletedObject(T._$name)))
         return .none
       }
+      let followed = FollowedObject(object)
+      let next = { (missed: Missed) in take(missed, followed) }
       // Changes without demand: the last values win.
       let missed = Missed()
       let block: (ObjectChange) -> Void = { [weak subscription] change in

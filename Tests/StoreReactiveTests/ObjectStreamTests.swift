@@ -37,6 +37,26 @@ import Vivarium
     stream.cancel()
   }
 
+  /// Its observers follow the new object, and the first instance is of none.
+  @Test func anObjectThatIsMadeAgainWithItsPrimaryKeyGoesOnAsTheNewOne() throws {
+    let store = try makeStore()
+    let lap = try lap(store)
+    var (times, pairs): ([Int], [Int]) = ([], [])
+    let stream = Live.object(from: lap).sink(receiveCompletion: { _ in }) { times.append($0.time) }
+    let pair = Live.combineLatest(lap, store.objects(Timer.self)).sink(receiveCompletion: { _ in }) { pairs.append($0.0.time) }
+    try store.write {
+      try store.delete(lap)
+      try store.add(Lap(number: 1, time: 20))
+    }
+    store.refresh()
+    #expect(times == [10, 20] && pairs == [10, 20])
+    try store.write { store.object(Lap.self, forPrimaryKey: 1)?.time = 30 }
+    store.refresh()
+    #expect(times == [10, 20, 30] && pairs == [10, 20, 30])
+    stream.cancel()
+    pair.cancel()
+  }
+
   @Test func everyPropertyThatChangedIsOneValue() throws {
     let store = try makeStore()
     let lap = try lap(store)
