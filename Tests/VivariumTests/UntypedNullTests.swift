@@ -46,6 +46,23 @@ import VivariumTestSupport
     #expect(unmanaged.names.isEmpty && unmanaged.sizes.isEmpty)
   }
 
+  /// `JSONSerialization` gives unsigned numbers for integers that have no sign.
+  @Test func anIntegerThatNeedsMoreThan64BitsIsRefusedAndNotMadeAnother() throws {
+    let store = try makeDrawers()
+    let drawer = try store.write {
+      let sizes: [String: Any?] = ["a": NSNumber(value: UInt64(5))]
+      return try store.create(Drawer.self, value: ["number": NSNumber(value: UInt64(7)), "sizes": sizes])
+    }
+    #expect(drawer.number == 7 && drawer.sizes["a"] == 5)
+    let large = NSNumber(value: UInt64.max)
+    try store.write {
+      #expect(throws: StoreError.self) { try drawer.setValue(["a": large] as [String: Any?], forKey: "sizes") }
+      #expect(throws: StoreError.self) { try drawer.setValue(large, forKey: "extra") }
+      #expect(throws: StoreError.self) { _ = try store.create(Drawer.self, value: ["number": large]) }
+    }
+    #expect(drawer.sizes["a"] == 5 && store.objects(Drawer.self).map(\.number) == [7])
+  }
+
   @Test func whatJSONSerializationGivesGoesIntoAMixedValue() throws {
     let store = try makeDrawers()
     let parsed = try JSONSerialization.jsonObject(with: Data(#"{"a": null, "b": [1, null, {"c": null}]}"#.utf8))

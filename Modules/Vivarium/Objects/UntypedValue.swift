@@ -86,7 +86,9 @@ extension Value {
     case let integer as any BinaryInteger:
       guard let exact = Int64(exactly: integer) else { return nil }
       value = .int(exact)
-    case let number as NSNumber: value = Value(number, as: type)
+    case let number as NSNumber:
+      guard let exact = Value(number, as: type) else { return nil }
+      value = exact
     case let data as NSData: value = .data(Data(referencing: data))
     case let text as NSString: value = .string(String(describing: text))
     default: return nil
@@ -106,12 +108,16 @@ extension Value {
     return entries.count == dictionary.count ? .map(ValueMap(entries)) : nil
   }
 
-  /// Foundation's booleans are one-byte numbers. For a Bool, 0 and 1 are also accepted, as in Realm.
-  private init(_ number: NSNumber, as type: ValueType) {
+  /// Foundation's booleans are one-byte numbers. For a Bool, 0 and 1 are also accepted, as in Realm. nil for an integer that needs more
+  /// than 64 bits with a sign, which `int64Value` would make another one.
+  private init?(_ number: NSNumber, as type: ValueType) {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "c") where type == .bool, UInt8(ascii: "B"): self = .bool(number.boolValue)
     case _ where type == .bool && (number == 0 || number == 1): self = .bool(number.boolValue)
     case UInt8(ascii: "d"), UInt8(ascii: "f"): self = .double(number.doubleValue)
+    case UInt8(ascii: "Q"), UInt8(ascii: "L"):
+      guard let exact = Int64(exactly: number.uint64Value) else { return nil }
+      self = .int(exact)
     default: self = .int(number.int64Value)
     }
   }
