@@ -41,18 +41,19 @@ extension ResultsController {
     hasMoved = true
   }
 
-  /// Replaces the filter. Rows that appear or disappear are reported like any change. O(rows of the request). Not inside an open
-  /// write, whose changes may still be undone.
+  /// Replaces the filter. Rows that appear or disappear are reported like any change, and what was committed before is reported first.
+  /// O(rows of the request). Not inside an open write, whose changes may still be undone.
   public func updateFilter(_ filter: ((T) -> Bool)?) {
-    whenReady { [self] in
+    whenCurrent { [self] in
       self.filter = filter
       change { rows, objects in rows.refilter(count: objects.count, questions(ofAll: objects)) }
     }
   }
 
-  /// Shows `count` more rows; nil: all. New rows are reported like any change. Does nothing without a limit.
+  /// Shows `count` more rows; nil: all. New rows are reported like any change, and what was committed before is reported first. Does
+  /// nothing without a limit.
   public func showMore(_ count: Int?) {
-    whenReady { [self] in
+    whenCurrent { [self] in
       change { rows, objects in
         guard let limit = rows.limit else { return SectionedChanges() }
         let (wanted, isTooMany) = limit.addingReportingOverflow(count ?? 0)
@@ -177,6 +178,15 @@ extension ResultsController {
 
   private func whenReady(_ action: @escaping () -> Void) {
     if isPreparing || isTelling { waiting.append(action) } else { action() }
+  }
+
+  /// Runs `action` when the rows known here are those of the version that the store reads: it asks about rows, and the store answers.
+  private func whenCurrent(_ action: @escaping () -> Void) {
+    whenReady { [self] in
+      if token?.isActive == true, request.store.configuration.autorefresh { request.store.refresh() }
+      // The rows of what came may have to be mapped first.
+      if isPreparing || isTelling { waiting.insert(action, at: 0) } else { action() }
+    }
   }
 
   private func show(_ step: Step, _ fresh: [Int64: U]) {

@@ -119,6 +119,34 @@ import Vivarium
     controller.stop()
   }
 
+  /// A row that the filter left out has another section in the store already, and not yet here.
+  @Test func anotherFilterRightAfterAWriteSplitsNoSection() throws {
+    let store = try makeStore([(1, 2, "a"), (2, 2, "b"), (3, 2, "y"), (4, 2, "z")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID), mapper: \.name,
+      filter: { $0.name < "c" })
+    controller.performFetch()
+    #expect(controller.text == ["2: a b"])
+    try store.write { try task(store, 3).projectID = 1 }
+    controller.updateFilter(nil)
+    #expect(controller.text == ["1: y", "2: a b z"])
+    store.refresh()
+    #expect(controller.text == ["1: y", "2: a b z"])
+    controller.stop()
+  }
+
+  @Test func moreRowsRightAfterAWriteSplitNoSection() throws {
+    let store = try makeStore([(1, 2, "a"), (2, 2, "b"), (3, 2, "y"), (4, 2, "z")])
+    let controller = try ResultsController(
+      request: ResultsRequest<TaskItem>(store: store, sortedBy: byProject), sectionedBy: .by(\.projectID), limit: 2, mapper: \.name)
+    controller.performFetch()
+    try store.write { try task(store, 3).projectID = 1 }
+    controller.showMore(nil)
+    store.refresh()
+    #expect(controller.text == ["1: y", "2: a b z"])
+    controller.stop()
+  }
+
   @Test func aWriteOfTheInterfaceInsideABatchIsRefused() throws {
     let store = try makeStore([(1, 1, "a")])
     let controller = try ResultsController(
