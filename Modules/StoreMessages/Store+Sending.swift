@@ -29,7 +29,10 @@ extension Store {
         remedy: "Open it in an actor, or add the message and call 'refresh()'.")
     }
     if !message.isManaged { try write { try add(message) } }
-    if message.status != .notProcessed {
+    if message.isInvalidated {
+      // It was deleted before this call, and no commit says so again.
+      waiting.finish(.deleted)
+    } else if message.status != .notProcessed {
       waiting.finish(.processed)
     } else if let outdated {
       // Its observers have been told, and hear nothing more.

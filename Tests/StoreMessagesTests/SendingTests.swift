@@ -54,6 +54,19 @@ import Vivarium
     }
   }
 
+  @Test(.timeLimit(.minutes(10))) func aMessageThatWasDeletedBeforeIsNotWaitedFor() async throws {
+    let store = try Store(makeConfiguration())
+    let work = Work(number: 1)
+    try store.write { try store.add(work) }
+    try store.write { try store.delete(work) }
+    do {
+      try await store.send(work)
+      Issue.record("It is not there.")
+    } catch let error as StoreError {
+      #expect(error.code == .objectDeleted)
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func sendingEndsWhenANewerProgramHasMigratedTheFile() async throws {
     let store = try Store(makeConfiguration())
     let task = Task { @MainActor in try await store.send(Work(number: 1)).answer }
