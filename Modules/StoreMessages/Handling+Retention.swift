@@ -30,13 +30,22 @@ extension Handling {
     }
     for message in gone {
       let receipts = store.objects(MessageReceipt.self).where { $0.message == message.objectIdentifier }
-      // Another name has yet to handle it.
-      if receipts.contains(where: { $0.owed != "" }) {
-        if tooMany.contains(message) { keptBack += 1 }
-        continue
+      // Another name has yet to handle it, or a rule of its model keeps it.
+      let stays = try receipts.contains { $0.owed != "" } || !remove(message, receipts, store)
+      if stays, tooMany.contains(message) { keptBack += 1 }
+    }
+  }
+
+  /// Deletes a message with its receipts; false if a delete rule denies it. That must not undo what the handler is doing.
+  private func remove(_ message: M, _ receipts: Results<MessageReceipt>, _ store: Store) throws -> Bool {
+    do {
+      try store.savepoint {
+        try store.delete(message)
+        try store.delete(receipts)
       }
-      try store.delete(receipts)
-      try store.delete(message)
+      return true
+    } catch StoreError.Code.deleteDenied {
+      return false
     }
   }
 
