@@ -46,7 +46,9 @@ protocol EventWork: Actor {
   func findWaiting() throws
   /// Skips entries that do not concern the handler.
   func skip(to seq: Seq)
-  /// Processes the events, and returns the handler's writes. After an error it can be called again.
+  /// Whether the handler has ended its write itself and failed: what it wrote is in the memory, and would be sent with its next writes.
+  var isSpoiled: Bool { get }
+  /// Processes the events, and returns the handler's writes. After an error it can be called again, unless the memory is spoiled.
   func deal() async throws -> [Changeset]
   /// Notes that the events are done.
   func settle()

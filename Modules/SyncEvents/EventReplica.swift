@@ -21,6 +21,7 @@ actor EventReplica<T: Model>: EventWork {
   private let file: SessionFile
   private(set) var cursor = Seq.zero
   private var events: [ServerChange<T>] = []
+  private(set) var isSpoiled = false
   /// The number of the last changeset that was returned.
   private var lastSent: UInt64 = 0
 
@@ -122,7 +123,12 @@ actor EventReplica<T: Model>: EventWork {
     if events.isEmpty { return [] }
     var writes: [@Sendable (Store) throws -> Void] = []
     for event in events { writes.append(try await handler.work(event)) }
-    try store.write { for write in writes { try write(store) } }
+    store.refresh()
+    let version = store.version
+    do { try store.write { for write in writes { try write(store) } } } catch {
+      isSpoiled = store.version != version
+      throw error
+    }
     var changesets: [Changeset] = []
     for entry in try await file.outbox(after: lastSent, bytes: .max) {
       guard case .write(let written, _) = entry else { continue }

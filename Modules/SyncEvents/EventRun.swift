@@ -244,16 +244,23 @@ actor EventRun {
     do { changesets = try await work.deal() } catch {
       // A cancelled handler fails for that reason only.
       if Task.isCancelled { throw CancellationError() }
-      try fail(path, number, error, beginsAnew: false)
+      let isSpoiled = await work.isSpoiled
+      try fail(path, number, error, beginsAnew: isSpoiled)
+      if isSpoiled { try await skip(to: number, of: path) }
     }
     do { try await advance(path, to: number, writing: changesets) } catch let error as ServerStoreError where error.code == .writesRefused {
       // The refused writes are still in the replica's memory.
       try fail(path, number, error, beginsAnew: true)
-      try await advance(path, to: number, writing: [])
-      throw HandlerFailure(delay: 0, beginsAnew: true)
+      try await skip(to: number, of: path)
     }
     await work.settle()
     failures[path] = nil
+  }
+
+  /// Passes over events whose writes are in the replica's memory and nowhere else: it begins anew behind them.
+  private func skip(to number: Seq, of path: StorePath) async throws {
+    try await advance(path, to: number, writing: [])
+    throw HandlerFailure(delay: 0, beginsAnew: true)
   }
 
   /// Counts a failure of the event at a number. Returns if the event has failed as often as it may and must be skipped; otherwise throws.
