@@ -37,4 +37,20 @@ import VivariumTestSupport
     #expect(try read.value(film.column(named: "year"), keys[0]) == .int(1959))
     #expect(try read.value(actor.column(named: "year"), keys[1]) == .int(1907))
   }
+
+  @Test func anIndexThatASavepointDroppedHasTheEntriesOfBeforeWhenThatIsUndone() throws {
+    let engine = try MemoryBackend().open(OpenOptions())
+    let film = try #require(try engine.adopt(Schema([ObjectSchema("Film", .scalar("year", .int64, indexed: true))]))["Film"])
+    let (index, range) = (film.index("year"), IndexRange(equal: [.int(1959)]))
+    try engine.write { write in
+      try write.insert(film, ["year": .int(1959)])
+      try write.beginSavepoint()
+      try write.setCatalog(try write.catalog.adopting(Schema([ObjectSchema("Film", .scalar("year", .int64))])).catalog)
+      try write.rollbackToSavepoint()
+      #expect(try write.count(in: index, range) == 1)
+    }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    #expect(try read.count(in: index, range) == 1)
+  }
 }

@@ -8,7 +8,10 @@ extension ColumnWrite {
     if catalog == self.catalog { return }
     if let fault = catalog.fault { throw .misuse("The catalog cannot be stored: \(fault).") }
     let old = map
-    if isRecordingUndo { undo.append(.catalog(old, dropped: droppedIndexes, hadChanged: hasChangedCatalog)) }
+    if isRecordingUndo {
+      for table in openTables { keepEdits(table, unlessIn: catalog) }
+      undo.append(.catalog(old, dropped: droppedIndexes, hadChanged: hasChangedCatalog))
+    }
     map = CatalogMap(catalog)
     hasChangedCatalog = true
     do throws(StorageError) {
@@ -25,6 +28,15 @@ extension ColumnWrite {
       throw StorageError(
         error.code, .transaction, error.message, remedy: error.remedy, underlyingCode: error.underlyingCode,
         index: error.index, conflictingKey: error.conflictingKey)
+    }
+  }
+
+  /// Keeps the edits of the indexes that a catalog does not have, for an undo.
+  private func keepEdits(_ table: TableState, unlessIn catalog: Catalog) {
+    let left = catalog[table.id].map { $0.indexes.map(\.id) + $0.textIndexes.map(\.id) } ?? []
+    for (index, edits) in zip(table.indexes, table.edits) {
+      guard let edits, case .index(let id) = index.reference, !left.contains(id) else { continue }
+      undo.append(.edits(table, index.reference, edits))
     }
   }
 

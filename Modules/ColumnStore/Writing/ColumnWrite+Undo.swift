@@ -13,6 +13,8 @@ enum UndoStep {
   /// nil: the write had not touched the entry.
   case side([UInt8], old: SideEdits.Edit?)
   case catalog(CatalogMap, dropped: [IndexReference], hadChanged: Bool)
+  /// Those of an index that the next step's catalog dropped.
+  case edits(TableState, IndexReference, IndexEdits)
 }
 
 extension ColumnWrite {
@@ -52,6 +54,8 @@ extension ColumnWrite {
           forget(table)
         }
       }
+    case .edits(let table, let index, let edits):
+      if let i = table.indexes.firstIndex(where: { $0.reference == index }) { table.edits[i] = edits }
     }
   }
 
