@@ -38,6 +38,26 @@ import VivariumTestSupport
     #expect(deleted?.code == .objectDeleted)
   }
 
+  /// Such a program makes no version, and nothing is logged.
+  @Test func whatAProgramAppendedBehindTheTriggersIsNotOverlooked() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    let words = table.column(named: "words")
+    var owner = ObjectKey(0)
+    try engine.write { write in
+      owner = try write.insert(table, ["id": .int(1)])
+      try write.edit(words, owner, .insert(at: 0, texts(0..<1)))
+    }
+    try Raw(place.path).execute(
+      "DROP TRIGGER \"_vivarium 1 words insert\"; INSERT INTO \"Thing.words\" VALUES (\(owner.rawValue), 99999999999, '1')")
+    try engine.write { write in
+      #expect(try write.elementCount(words, owner) == 2)
+      try write.edit(words, owner, .insert(at: 2, texts(2..<3)))
+    }
+    #expect(try engine.beginRead().values(words, owner, 0..<9) == texts(0..<3))
+  }
+
   @Test func countingAListLoadsNoPositions() throws {
     let place = Place()
     let engine = try place.open()

@@ -25,9 +25,11 @@ extension SQLiteEngine {
         try begin(connection, deadline)
       }
       watch.withLock { $0?.noteBeginning() }
-      guard let settled else { return SQLiteWriteTransaction(self, connection, try state(of: connection), hold, PositionCache()) }
+      guard let settled else {
+        return SQLiteWriteTransaction(self, connection, try state(of: connection), hold, PositionCache(), ListTails())
+      }
       connection.use(settled.layout)
-      return SQLiteWriteTransaction(self, connection, settled, hold, takeLists(settled.version))
+      return SQLiteWriteTransaction(self, connection, settled, hold, takeLists(settled.version), knownTails(settled.version))
     } catch {
       endWrite(connection, hold, [:])
       throw error

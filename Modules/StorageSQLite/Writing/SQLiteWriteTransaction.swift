@@ -28,12 +28,15 @@ final class SQLiteWriteTransaction: Snapshot, WriteTransaction, HistoryAdopting 
   /// Words that were set and are not in the tables yet, by column.
   @exclusivity(unchecked) var pending: [PendingWords] = []
 
-  /// - Parameter lists: what is known of lists in the state.
+  /// - Parameters:
+  ///   - lists: what is known of lists in the state.
+  ///   - tails: what is known of their ends.
   init(
-    _ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold, _ lists: PositionCache
+    _ engine: SQLiteEngine, _ connection: Connection, _ state: SnapshotState, _ hold: WriterHold, _ lists: PositionCache,
+    _ tails: ListTails
   ) {
     self.hold = hold
-    tails = engine.knownTails(state.version)
+    self.tails = tails
     layoutAtBeginning = state.layout
     super.init(engine, ReadConnection(connection, state, nil), isWriting: true)
     positions = lists
