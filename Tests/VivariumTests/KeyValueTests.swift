@@ -60,6 +60,14 @@ import VivariumTestSupport
     }
   }
 
+  @Test func aSumIsGivenIfItFitsWhateverItsPartsNeed() throws {
+    let store = try makeStore()
+    try store.write { for age in [Int.max, 1, -1] { try store.add(Dog(name: "", age: age)) } }
+    #expect(try store.objects(Dog.self).value(forKeyPath: "@sum.age") as? Int == .max)
+    try store.write { try store.add(Dog(name: "", age: 1)) }
+    #expect(refusal { () throws(StoreError) in _ = try store.objects(Dog.self).value(forKeyPath: "@sum.age") } == .overflow)
+  }
+
   @Test func pathsGoOverLinksAndAggregateCollections() throws {
     let store = try makeStore()
     let person = Person(name: "Jane", best: Dog(name: "Rex", age: 7))

@@ -57,14 +57,14 @@ struct KeyValuePath {
   /// The sum: an Int if all values are integers, a decimal if all are decimals, otherwise a Double.
   private func sum(_ values: [Value]) throws(StoreError) -> Any {
     if let decimals = decimals(values) { return decimals.reduce(0, +) }
-    var total: Int64 = 0
+    // A part of the sum may need more than the whole.
+    var total: Int128 = 0
     for value in values {
       guard case .int(let number) = value else { return try numbers(values).reduce(0, +) }
-      let (next, overflow) = total.addingReportingOverflow(number)
-      if overflow { throw StoreError(.overflow, "The sum of '\(text)' does not fit an Int64.") }
-      total = next
+      total += Int128(number)
     }
-    return Int(total)
+    guard let sum = Int(exactly: total) else { throw StoreError(.overflow, "The sum of '\(text)' does not fit an Int64.") }
+    return sum
   }
 
   /// nil if there are no values.
