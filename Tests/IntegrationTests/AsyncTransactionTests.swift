@@ -37,6 +37,16 @@ import VivariumTestSupport
     #expect(titles == ["second"] && code == .cancelled)
   }
 
+  @Test(arguments: Engine.allCases) func aBlockThatIsCancelledWhileAnotherWritesHearsOfItBeforeThatEnds(engine: Engine) async throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let writer = try Store(configuration)
+    try writer.beginWrite()
+    let desk = try await AsyncDesk(configuration)
+    #expect(try await desk.cancelWaiting() == .cancelled)
+    writer.cancelWrite()
+  }
+
   @Test(arguments: Engine.allCases) func aCommitIsSeenAtOnceAndDurableLater(engine: Engine) async throws {
     let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }
@@ -195,6 +205,19 @@ private actor AsyncDesk {
     }
     await withCheckedContinuation { waiting = $0 }
     return (store.objects(Book.self).map(\.title), code)
+  }
+
+  func cancelWaiting() async throws -> StoreError.Code? {
+    let store = try opened()
+    let write = try store.beginAsyncWrite {
+      try store.commitWrite()
+    } onError: {
+      self.code = ($0 as? StoreError)?.code
+      self.finish()
+    }
+    #expect(write.cancel())
+    await withCheckedContinuation { waiting = $0 }
+    return code
   }
 
   func commitManyGrouped(_ count: Int) async throws -> (Int, Int) {

@@ -32,6 +32,9 @@ extension Store {
     writer.pendingWrites.append(
       PendingWrite(
         request: request, deadline: writeDeadline, place: SourcePlace(fileID: fileID, line: line), block: block, onError: onError))
+    // Said by the next turn, not when the right to write comes.
+    let (home, weak) = (home, ConfinedStore(self))
+    _ = request.whenCancelled { home.schedule { weak.store?.reportCancelledWrites() } }
     beginPendingWrites()
     return request
   }
@@ -60,13 +63,16 @@ extension Store {
     shared.syncer.sync(allowGrouping: allowGrouping, report)
   }
 
+  private func reportCancelledWrites() {
+    let cancelled = writer.pendingWrites.filter { !$0.request.isWaiting }
+    if cancelled.isEmpty { return }
+    writer.pendingWrites.removeAll { !$0.request.isWaiting }
+    for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
+  }
+
   /// Requests the right to write for the pending writes, unless it is requested already.
   func beginPendingWrites() {
-    let cancelled = writer.pendingWrites.filter { !$0.request.isWaiting }
-    if !cancelled.isEmpty {
-      writer.pendingWrites.removeAll { !$0.request.isWaiting }
-      for pending in cancelled { pending.onError(StoreError.cancelledWrite) }
-    }
+    reportCancelledWrites()
     guard let first = writer.pendingWrites.first, writing == nil else { return }
     // A fetch whose right another write took is of no use any more.
     if let fetch = writer.fetch, shared.writers.isFetched(fetch) { return }
