@@ -150,4 +150,24 @@ let handlerChecks: [ServerStoreCheck] = [
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
     try bench.expect(await wakeups.next(), Bench.path)
   },
+  ServerStoreCheck("whatWasBeforeAnEntryIsForgottenOnceEveryHandlerHasPassedIt") { bench in
+    try await bench.bindBoth()
+    let stores = bench.stores
+    func claim(_ name: String) async throws -> HandlerLease {
+      guard let lease = try await stores.claim(Bench.path, handler: name, fromStart: true, until: .max, at: 0) else {
+        throw ServerStoreFailure(description: "no lease of \(name)")
+      }
+      return lease
+    }
+    let (mail, log) = (try await claim("mail"), try await claim("log"))
+    for number in 1...6 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    _ = try await stores.advance(Bench.path, mail, to: Seq(5), writing: [], at: 1)
+    try bench.expect(await stores.objects(Bench.path, asOf: .zero).count, 6, "the other one is behind")
+    _ = try await stores.advance(Bench.path, log, to: Seq(3), writing: [], at: 1)
+    try await bench.expectError(.logTruncated) { _ = try await stores.objects(Bench.path, asOf: .zero) }
+    try bench.expect(await stores.objects(Bench.path, asOf: Seq(3)).count, 3)
+    _ = try await stores.advance(Bench.path, log, to: Seq(6), writing: [], at: 1)
+    try await bench.expectError(.logTruncated) { _ = try await stores.objects(Bench.path, asOf: Seq(3)) }
+    try bench.expect(await stores.objects(Bench.path, asOf: Seq(5)).count, 1)
+  },
 ]

@@ -86,6 +86,39 @@ struct EmbeddedServerStoreTests {
     #expect(try await stores?.declare(path, SyncSchema()) == schema)
   }
 
+  @Test("has no rows of what was before entries that every handler has passed")
+  func passedEntries() async throws {
+    let folder = try Folder()
+    let log = try EmbeddedLog(making: folder.path + "/shop.store")
+    func rows() throws -> Int {
+      let snapshot = try log.engine.beginRead()
+      defer { snapshot.end() }
+      var count = 0
+      try snapshot.powers.sides?.sides(from: [UInt8(ascii: "b")], below: [UInt8(ascii: "c")]) { _, _ in
+        count += 1
+        return .proceed
+      }
+      return count
+    }
+    let (replica, object) = (ReplicaID(1), ObjectIdentity("Thing", .int(1)))
+    let lease = try await log.change { log throws(ServerStoreError) in
+      _ = try log.bind(replica, secret: [1], user: "u", at: 1)
+      return log.claim("mail", fromStart: true, until: .max, at: 1)
+    }
+    for number in UInt64(1)...4 {
+      let changeset = Changeset(
+        clientSeq: number, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + number, counter: 0, replica: replica),
+        operations: [SyncModel.Operation(object, epoch: .zero, .create)])
+      try await log.change { log throws(ServerStoreError) in
+        _ = try log.commit(replica, [.changeset(changeset)], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+      }
+    }
+    #expect(try rows() == 4)
+    let mail = try #require(lease)
+    try await log.change { log throws(ServerStoreError) in _ = try log.advance(mail, to: Seq(3), writing: [], at: 1) }
+    #expect(try rows() == 1)
+  }
+
   @Test("writes what came while it waited for the disk with one flush, and answers each")
   func groups() async throws {
     let folder = try Folder()

@@ -20,6 +20,21 @@ extension ServerLog {
     objects.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: state)) }
   }
 
+  /// Forgets the previous states of entries that every handler has passed, of those after the place from which one has moved on. O(those
+  /// entries).
+  ///
+  /// A change of an object with a long list stores all of it, so what is not needed any more must not wait until the log is truncated.
+  ///
+  /// A part of the log may not have all handlers: who stores it finds out himself how far they are (`TouchedLogRows.forgottenFrom`).
+  mutating func forgetBefore(after passed: Seq) {
+    touched.forgottenFrom = min(touched.forgottenFrom ?? passed, passed)
+    guard let lowest = handlers.values.map(\.cursor).min(), lowest > passed else { return }
+    for number in max(passed, base).rawValue..<max(passed, base, min(lowest, head)).rawValue {
+      log[Int(number - base.rawValue)].before = nil
+    }
+    touched.forgetBefore(after: passed, through: lowest)
+  }
+
   /// The states as of an entry, of all objects that a later entry touched. O(those objects).
   package func objects(asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
     try checkStart(seq)

@@ -25,9 +25,11 @@ extension ServerLog {
       replica.pendingBase = cursor
       set(replica, author)
     }
+    let passed = handler.cursor
     handler.cursor = cursor
     handlers[lease.handler] = handler
     touched.handlers = true
+    forgetBefore(after: passed)
     return seqs
   }
 

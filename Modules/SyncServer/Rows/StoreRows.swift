@@ -9,6 +9,15 @@ package struct TouchedLogRows: Sendable {
   package var handlers = false
   package var removedHandlers: Set<String> = []
   package var schema = false
+  /// The lowest place from which a handler has moved on.
+  package var forgottenFrom: Seq?
+  /// The entries whose previous states were forgotten.
+  package private(set) var forgottenBefore: Range<UInt64>?
+
+  package mutating func forgetBefore(after start: Seq, through end: Seq) {
+    let (first, past) = (start.rawValue + 1, end.rawValue + 1)
+    forgottenBefore = min(first, forgottenBefore?.lowerBound ?? first)..<max(past, forgottenBefore?.upperBound ?? past)
+  }
 
   package init() {}
 }
@@ -19,7 +28,7 @@ package struct TouchedLogRows: Sendable {
 /// |---|---|
 /// | `h` | the history, where the log begins, the highest stamp, what was purged |
 /// | `e`, number u64 | an entry: kind u8, of a refusal its replica, the bytes on the wire |
-/// | `b`, number u64 | how the objects that an entry touched were before it, where the store has handlers |
+/// | `b`, number u64 | how the objects that an entry touched were before it, until every handler of the store has passed it |
 /// | `s`, number u64 | the highest stamp of an entry that no purge has covered |
 /// | `o`, u64 | an object: its identity, and its state |
 /// | `r`, replica u64 | a replica: secret, user, uploads, refusals, how far it is |
@@ -71,6 +80,9 @@ package struct StoreRows: Sendable {
       guard let before = entry.before else { continue }
       rows.append((StoreRows.key(Space.before, number + 1), ObjectBefore.encoded(before)))
       withBefore.insert(number + 1)
+    }
+    for number in log.touched.forgottenBefore ?? 0..<0 where withBefore.remove(number) != nil {
+      rows.append((StoreRows.key(Space.before, number), nil))
     }
     stored = (log.logStart, log.head)
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })

@@ -160,6 +160,14 @@ final class StoreTransaction {
     let removal =
       removed.isEmpty
       ? [] : [PostgresStatement("DELETE FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), .texts(Array(removed)))]
+    // Not before the positions are written.
+    let passed = log.touched.forgottenFrom.map { start in
+      PostgresStatement(
+        """
+        UPDATE sync_log SET before = NULL WHERE store = $1 AND seq > $2 AND before IS NOT NULL
+        AND seq <= (SELECT min(position) FROM sync_handler WHERE store = $1)
+        """, .int(store), .int(start))
+    }
     return removal + [
       PostgresStatement(
         """
@@ -170,7 +178,7 @@ final class StoreTransaction {
         """, .int(store), .texts(all.map(\.key)), .ints(all.map { Int64(bitPattern: $0.value.cursor.rawValue) }),
         .ints(all.map { Int64(bitPattern: $0.value.author?.rawValue ?? 0) }), .ints(all.map { Int64(bitPattern: $0.value.fence) }),
         .ints(all.map(\.value.leaseEnd)))
-    ]
+    ] + (passed.map { [$0] } ?? [])
   }
 }
 
