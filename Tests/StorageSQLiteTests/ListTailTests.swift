@@ -8,16 +8,24 @@ import VivariumTestSupport
 @Suite struct ListTailTests {
   private func texts(_ range: Range<Int>) -> [Value] { range.map { .string("\($0)") } }
 
-  @Test func appendingReadsNoPositions() throws {
-    let place = Place()
+  /// An object with a list of that many texts.
+  private func object(
+    in place: Place, words count: Int
+  ) throws -> (engine: SQLiteEngine, table: TableEntry, words: ColumnID, owner: ObjectKey) {
     let engine = try place.open()
     let table = try #require(try engine.adopt(.everything)["Thing"])
     let words = table.column(named: "words")
     var owner = ObjectKey(0)
     try engine.write { write in
       owner = try write.insert(table, ["id": .int(1)])
-      try write.edit(words, owner, .insert(at: 0, texts(0..<500)))
+      try write.edit(words, owner, .insert(at: 0, texts(0..<count)))
     }
+    return (engine, table, words, owner)
+  }
+
+  @Test func appendingReadsNoPositions() throws {
+    let place = Place()
+    let (engine, table, words, owner) = try object(in: place, words: 500)
     var counts: [Int] = []
     for i in 500..<510 {
       let write = try engine.beginWrite(.never)
@@ -41,14 +49,7 @@ import VivariumTestSupport
   /// Such a program makes no version, and nothing is logged.
   @Test func whatAProgramAppendedBehindTheTriggersIsNotOverlooked() throws {
     let place = Place()
-    let engine = try place.open()
-    let table = try #require(try engine.adopt(.everything)["Thing"])
-    let words = table.column(named: "words")
-    var owner = ObjectKey(0)
-    try engine.write { write in
-      owner = try write.insert(table, ["id": .int(1)])
-      try write.edit(words, owner, .insert(at: 0, texts(0..<1)))
-    }
+    let (engine, _, words, owner) = try object(in: place, words: 1)
     try Raw(place.path).execute(
       "DROP TRIGGER \"_vivarium 1 words insert\"; INSERT INTO \"Thing.words\" VALUES (\(owner.rawValue), 99999999999, '1')")
     try engine.write { write in

@@ -28,11 +28,10 @@ extension ServerLog {
   /// A part of the log may not have all handlers: who stores it finds out himself how far they are (`TouchedLogRows.forgottenFrom`).
   mutating func forgetBefore(after passed: Seq) {
     touched.forgottenFrom = min(touched.forgottenFrom ?? passed, passed)
-    guard let lowest = handlers.values.map(\.cursor).min(), lowest > passed else { return }
-    for number in max(passed, base).rawValue..<max(passed, base, min(lowest, head)).rawValue {
+    let start = max(passed, base)
+    for number in start.rawValue..<max(start, min(lowestCursor, head)).rawValue {
       log[Int(number - base.rawValue)].before = nil
     }
-    touched.forgetBefore(after: passed, through: lowest)
   }
 
   /// The states as of an entry, of all objects that a later entry touched. O(those objects).

@@ -23,7 +23,7 @@ extension ServerLog {
       touched.expired.insert(id)
     }
     // Without replicas, nothing can conflict. A handler acts on the store as of its cursor.
-    let stable = min(replicas.values.map(\.pendingBase).min() ?? head, handlers.values.map(\.cursor).min() ?? head)
+    let stable = min(replicas.values.map(\.pendingBase).min() ?? head, lowestCursor)
     return stable > purged.stable ? stable : nil
   }
 
@@ -50,5 +50,5 @@ extension ServerLog {
   }
 
   /// The last entry that may be removed, at most the given one: handlers need the rest.
-  package func removable(through seq: Seq) -> Seq { min(seq, handlers.values.map(\.cursor).min() ?? head, head) }
+  package func removable(through seq: Seq) -> Seq { min(seq, lowestCursor, head) }
 }

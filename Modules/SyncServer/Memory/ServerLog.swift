@@ -85,6 +85,9 @@ package struct ServerLog: Sendable {
 
   var next: Seq { Seq(head.rawValue + 1) }
 
+  /// The entry that every loaded handler has passed; the head if there is none.
+  var lowestCursor: Seq { handlers.values.map(\.cursor).min() ?? head }
+
   mutating func append(_ body: Entry.Body, bytes: Int, before: [ObjectBefore]? = nil) {
     log.append(Entry(body: body, bytes: bytes, before: before))
   }

@@ -9,15 +9,8 @@ package struct TouchedLogRows: Sendable {
   package var handlers = false
   package var removedHandlers: Set<String> = []
   package var schema = false
-  /// The lowest place from which a handler has moved on.
+  /// The lowest place from which a handler has moved on: behind it, up to where all handlers are by now, previous states are forgotten.
   package var forgottenFrom: Seq?
-  /// The entries whose previous states were forgotten.
-  package private(set) var forgottenBefore: Range<UInt64>?
-
-  package mutating func forgetBefore(after start: Seq, through end: Seq) {
-    let (first, past) = (start.rawValue + 1, end.rawValue + 1)
-    forgottenBefore = min(first, forgottenBefore?.lowerBound ?? first)..<max(past, forgottenBefore?.upperBound ?? past)
-  }
 
   package init() {}
 }
@@ -81,8 +74,10 @@ package struct StoreRows: Sendable {
       rows.append((StoreRows.key(Space.before, number + 1), ObjectBefore.encoded(before)))
       withBefore.insert(number + 1)
     }
-    for number in log.touched.forgottenBefore ?? 0..<0 where withBefore.remove(number) != nil {
-      rows.append((StoreRows.key(Space.before, number), nil))
+    if let start = log.touched.forgottenFrom, start < log.lowestCursor {
+      for number in start.rawValue + 1...log.lowestCursor.rawValue where withBefore.remove(number) != nil {
+        rows.append((StoreRows.key(Space.before, number), nil))
+      }
     }
     stored = (log.logStart, log.head)
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })

@@ -54,6 +54,17 @@ struct SessionHarness {
     receive(.bound(session: 1, bound))
   }
 
+  /// Loses the connection, and goes on to where the next one is live.
+  mutating func reconnect() {
+    handle(.disconnected)
+    now += 10_000
+    handle(.timer(.retry, generation: session.generation))
+    handle(.standing(SessionHarness.standing()))
+    handle(.connected)
+    receive(SessionHarness.welcome)
+    receive(.bound(session: 1, SessionHarness.bound()))
+  }
+
   static func write(_ clientSeq: UInt64, bytes: Int = 100) -> OutboxEntry {
     .write([changeset(clientSeq)], bytes: bytes)
   }
