@@ -64,14 +64,16 @@ struct PlainEvaluator {
     }
   }
 
-  /// A fraction written beside a float is one, beside a decimal it is that decimal; a decimal beside a double is a double.
+  /// A fraction written beside a float is one, beside a decimal it is that decimal; a decimal beside a double is a double. A
+  /// finite number beyond the type stays what it is: infinity is another.
   private func adapted(_ node: ExpressionNode, to other: ExpressionNode) -> ExpressionNode {
     guard case .path(let path) = other else { return node }
     func adapted(_ value: Value) -> Value {
       switch (path.components.last, value) {
-      case ("f", .double(let number)): .float(Float(number))
-      case ("f", .decimal(let number)): .float(Float(Double(number)))
-      case ("d", .decimal(let number)), ("dO", .decimal(let number)): .double(Double(number))
+      case ("f", .double(let number)): Float(number).isInfinite && number.isFinite ? value : .float(Float(number))
+      case ("f", .decimal(let number)): Float(Double(number)).isInfinite && !number.isInfinite ? value : .float(Float(Double(number)))
+      case ("d", .decimal(let number)), ("dO", .decimal(let number)):
+        Double(number).isInfinite && !number.isInfinite ? value : .double(Double(number))
       default: value
       }
     }
