@@ -1,5 +1,5 @@
 /// The operations of one write transaction of one replica. Every replica applies it as a whole or not at all.
-public struct Changeset: Hashable, Sendable {
+public struct Changeset: Sendable {
   /// 1, 2, 3 … in the order of the replica's transactions. A repeated upload is recognized by it.
   public let clientSeq: UInt64
   /// The last entry of the log that the author had integrated.
@@ -12,6 +12,8 @@ public struct Changeset: Hashable, Sendable {
   public let first: Stamp
   /// The operations in the order in which the author made them. They may not be well-formed (`Operation.isWellFormed`).
   public let operations: [Operation]
+  /// What `encoded()` returns, if it was computed already. It follows from the rest, so it has no part in equality.
+  private(set) var kept: [UInt8]?
 
   /// Creates a changeset without checking its parts.
   public init(
@@ -23,6 +25,15 @@ public struct Changeset: Hashable, Sendable {
     self.schemaHash = schemaHash
     self.first = first
     self.operations = operations
+  }
+
+  /// The changeset with its bytes, for one that is encoded many times: a log sends it to every session. O(size) once; `encoded()` is
+  /// O(1) afterwards.
+  package func keepingEncoded() -> Changeset {
+    if kept != nil { return self }
+    var copy = self
+    copy.kept = encoded()
+    return copy
   }
 
   /// The replica that made the transaction.
@@ -56,5 +67,20 @@ public struct Changeset: Hashable, Sendable {
       default: break
       }
     }
+  }
+}
+
+extension Changeset: Hashable {
+  /// Whether all parts are the same. O(size).
+  public static func == (a: Changeset, b: Changeset) -> Bool {
+    a.clientSeq == b.clientSeq && a.baseSeq == b.baseSeq && a.isContinued == b.isContinued && a.schemaHash == b.schemaHash
+      && a.first == b.first && a.operations == b.operations
+  }
+
+  /// Hashes author and number, which no two transactions share, and the operations. O(size).
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(clientSeq)
+    hasher.combine(first)
+    hasher.combine(operations)
   }
 }

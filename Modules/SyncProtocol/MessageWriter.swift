@@ -12,12 +12,6 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  mutating func text() throws(CodingError) -> String {
-    let start = position
-    guard let text = String(validating: try content(), as: UTF8.self) else { throw CodingError(.text, at: start) }
-    return text
-  }
-
   mutating func bytes() throws(CodingError) -> [UInt8] { Array(try content()) }
 
   /// A given number of bytes.

@@ -64,7 +64,9 @@ actor EmbeddedLog {
   func read<R: Sendable>(
     _ body: @escaping @Sendable (ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
-    try await ask(.read) { log throws(ServerStoreError) in try body(log) }
+    // Each session of a store reads every change: between commits nothing has to be waited for.
+    if !isBusy, !isRemoved, let log { return try body(log) }
+    return try await ask(.read) { log throws(ServerStoreError) in try body(log) }
   }
 
   /// Changes the log, as a whole or not at all; durable when it returns. `body` must throw before it changes anything.
@@ -73,7 +75,12 @@ actor EmbeddedLog {
   func change<R: Sendable>(
     isKept: Bool = true, _ body: @escaping @Sendable (inout ServerLog) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
-    try await ask(isKept ? .change : .note, body)
+    if !isKept, !isBusy, !isRemoved, var log {
+      self.log = nil  // with a second reference, the change would copy the whole log
+      defer { self.log = log }
+      return try body(&log)
+    }
+    return try await ask(isKept ? .change : .note, body)
   }
 
   // MARK: serializing calls

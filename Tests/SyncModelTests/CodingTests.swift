@@ -63,6 +63,32 @@ import struct Foundation.UUID
     #expect(try Changeset(decoding: empty.encoded()) == empty)
   }
 
+  @Test func `a changeset that keeps its bytes is equal to one that does not, and encodes once`() {
+    let changeset = CodingTests.everything()
+    let keeping = changeset.keepingEncoded()
+    #expect(keeping == changeset && keeping.hashValue == changeset.hashValue && keeping.encoded() == changeset.encoded())
+    #expect(isShared(keeping.encoded(), keeping.encoded()))
+    #expect(!isShared(changeset.encoded(), changeset.encoded()))
+  }
+
+  private func isShared(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    a.withUnsafeBytes { a in b.withUnsafeBytes { b in a.baseAddress == b.baseAddress } }
+  }
+
+  @Test func `texts are read whole whether they are ASCII or not, and wrong bytes are an error at their place`() throws {
+    for text in ["", "tag", "Größe", "e\u{301}", "\u{FFFD}", "👩‍🚀"] {
+      var writer = ByteWriter()
+      writer.put(text.utf8)
+      var reader = ByteReader(writer.bytes)
+      #expect(try Array(reader.text().utf8) == Array(text.utf8))
+    }
+    for wrong: [UInt8] in [[0x80], [0xF0, 0x90, 0x80], [0x61, 0xC3], [0xED, 0xA0, 0x80]] {
+      var reader = ByteReader([0, UInt8(wrong.count)] + wrong)
+      _ = try reader.byte()
+      #expect(throws: CodingError(.text, at: 1)) { try reader.text() }
+    }
+  }
+
   @Test func `a small changeset has the bytes that the documentation explains`() throws {
     let thing = ObjectIdentity("Thing", .int(-3))
     let changeset = Changeset(

@@ -63,6 +63,16 @@ package struct ByteReader {
   /// A length and as many bytes.
   package mutating func content() throws(CodingError) -> ArraySlice<UInt8> { try raw(try count(of: 1)) }
 
+  /// A length and that many bytes of valid UTF-8.
+  package mutating func text() throws(CodingError) -> String {
+    let start = position
+    let content = try content()
+    // Names and most texts are ASCII. The standard library's check of a slice is generic, and slow at that.
+    if content.allSatisfy({ $0 < 0x80 }) { return String(decoding: content, as: UTF8.self) }
+    guard let text = String(validating: content, as: UTF8.self) else { throw CodingError(.text, at: start) }
+    return text
+  }
+
   /// Throws if bytes are left.
   package func end() throws(CodingError) {
     guard left == 0 else { throw error(.trailing) }

@@ -93,7 +93,7 @@ extension CellReader {
     case .map:
       var table = SortedTable<Name, CellValue>()
       for _ in 0..<(try body.count(of: 2)) {
-        let key = Name(try text())
+        let key = Name(try body.text())
         if let last = table.last, !(last.key < key) { throw CodingError(.order, at: start) }
         table[key] = try value(depth: depth + 1)
       }
@@ -105,12 +105,6 @@ extension CellReader {
     }
   }
 
-  private mutating func text() throws(CodingError) -> String {
-    let start = body.position
-    guard let text = String(validating: try body.content(), as: UTF8.self) else { throw CodingError(.text, at: start) }
-    return text
-  }
-
   private mutating func plain(_ tag: MixedCoding.Tag) throws(CodingError) -> Value {
     switch tag {
     case .null, .link, .list, .map: return .null
@@ -119,7 +113,7 @@ extension CellReader {
     case .int: return .int(try body.signed())
     case .float: return .float(Float(bitPattern: try body.fixed(UInt32.self)))
     case .double: return .double(Double(bitPattern: try body.fixed(UInt64.self)))
-    case .string: return .string(try text())
+    case .string: return .string(try body.text())
     case .data: return .data(Data(try body.content()))
     case .date: return .date(Timestamp(word: try body.fixed(Int64.self)))
     case .uuid: return try plain(16, .uuid)

@@ -20,11 +20,7 @@ struct TableReader: CellReader {
   init(_ reader: ByteReader, base: UInt64, author: ReplicaID? = nil) throws(CodingError) {
     body = reader
     if let author { replicas.append(author) }
-    for _ in 0..<(try body.count(of: 1)) {
-      let start = body.position
-      guard let text = String(validating: try body.content(), as: UTF8.self) else { throw CodingError(.text, at: start) }
-      texts.append(Name(text))
-    }
+    for _ in 0..<(try body.count(of: 1)) { texts.append(Name(try body.text())) }
     for _ in 0..<(try body.count(of: 8)) { replicas.append(ReplicaID(try body.fixed(UInt64.self))) }
     var time = base
     for _ in 0..<(try body.count(of: 2)) {

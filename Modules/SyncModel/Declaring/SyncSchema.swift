@@ -91,21 +91,15 @@ public struct SyncSchema: Hashable, Sendable {
     self.init()
     var reader = ByteReader(bytes)
     for _ in 0..<(try reader.count(of: 2)) {
-      let name = Name(try SyncSchema.text(&reader))
+      let name = Name(try reader.text())
       guard classes[name] == nil else { throw reader.error(.value) }
       var properties: [Name: String] = [:]
       for _ in 0..<(try reader.count(of: 2)) {
-        let property = Name(try SyncSchema.text(&reader))
-        guard properties.updateValue(try SyncSchema.text(&reader), forKey: property) == nil else { throw reader.error(.value) }
+        let property = Name(try reader.text())
+        guard properties.updateValue(try reader.text(), forKey: property) == nil else { throw reader.error(.value) }
       }
       classes[name] = properties
     }
     try reader.end()
-  }
-
-  private static func text(_ reader: inout ByteReader) throws(CodingError) -> String {
-    let start = reader.position
-    guard let text = String(validating: try reader.content(), as: UTF8.self) else { throw CodingError(.text, at: start) }
-    return text
   }
 }

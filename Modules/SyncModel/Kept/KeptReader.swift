@@ -12,11 +12,7 @@ struct KeptReader: CellReader {
     last = words.start ?? .zero
   }
 
-  mutating func text() throws(CodingError) -> Name {
-    let start = body.position
-    guard let text = String(validating: try body.content(), as: UTF8.self) else { throw CodingError(.text, at: start) }
-    return Name(text)
-  }
+  mutating func text() throws(CodingError) -> Name { Name(try body.text()) }
 
   mutating func name(_ code: UInt64, at start: Int) throws(CodingError) -> Name {
     if code == 0 { return try text() }

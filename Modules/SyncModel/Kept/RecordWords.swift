@@ -115,7 +115,7 @@ package final class RecordWords {
     let count = try reader.count(of: 1)
     guard count <= RecordWords.namesMax else { throw reader.error(.count) }
     for _ in 0..<count {
-      guard let text = String(validating: try reader.content(), as: UTF8.self) else { throw reader.error(.text) }
+      let text = try reader.text()
       namePlaces[Name(text)] = names.count
       names.append(Name(text))
     }

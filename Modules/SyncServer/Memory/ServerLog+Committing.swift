@@ -92,8 +92,9 @@ extension ServerLog {
 
   private mutating func accept(_ changesets: [Changeset], before: [ObjectBefore]?, _ replica: inout Replica) -> [Seq] {
     changesets.enumerated().map { index, changeset in
+      let sent = changeset.keepingEncoded()
       append(
-        .changeset(changeset, user: replica.user), bytes: changeset.encoded().count + replica.user.utf8.count,
+        .changeset(sent, user: replica.user), bytes: sent.encoded().count + replica.user.utf8.count,
         before: index == 0 ? before : before.map { _ in [] })
       stamps.append((head, changeset.last))
       latest = max(latest, changeset.last)

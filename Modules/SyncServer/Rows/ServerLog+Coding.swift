@@ -135,12 +135,6 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  mutating func text() throws(CodingError) -> String {
-    let start = position
-    guard let text = String(validating: try content(), as: UTF8.self) else { throw CodingError(.text, at: start) }
-    return text
-  }
-
   mutating func stamp() throws(CodingError) -> Stamp {
     let time = try number()
     return Stamp(time: time, replica: ReplicaID(try fixed(UInt64.self)))
