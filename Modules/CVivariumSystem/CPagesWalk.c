@@ -78,8 +78,12 @@ cs_answer cs_entry(
   cs_context c = {pages, tree, fault};
   const uint8_t *node = cs_here(tree, cursor);
   *key = cs_key(node);
-  if (key->count < prefix.count || (prefix.count && memcmp(key->bytes, prefix.bytes, prefix.count))) return CS_MISSING;
-  return cs_value(c, node, CS_MET, value);
+  if (key->count >= prefix.count && (!prefix.count || !memcmp(key->bytes, prefix.bytes, prefix.count)))
+    return cs_value(c, node, CS_MET, value);
+  // That it was put under this key says that it is none of those with the prefix, and that these have ended.
+  cs_span other;
+  cs_answer answer = cs_value(c, node, CS_KEY, &other);
+  return answer == CS_FOUND ? CS_MISSING : answer;
 }
 
 _Bool cs_has_own_pages(const cs_pages *pages, const void *value) {

@@ -63,6 +63,38 @@ struct LMDBSealTests {
     #expect(try read.value(table.column(named: "note"), ObjectKey(9)) == .string(""))
   }
 
+  private func sideKeys(_ path: String) throws -> [[UInt8]] {
+    let engine = try LMDBBackend(path: path).open(OpenOptions())
+    defer { engine.close() }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    var keys: [[UInt8]] = []
+    try read.powers.sides?.sides(from: [], below: nil) { key, _ in
+      keys.append(Array(key))
+      return .proceed
+    }
+    return keys
+  }
+
+  /// Behind the last side entry there is nothing, so a key that is too high is in order. A long value is not read with its page.
+  @Test(arguments: [10, 9_000]) func anEntryThatIsAmongOthersByItsKeyIsNotLeftOut(length: Int) throws {
+    let path = scratch.file("a")
+    _ = try make(path)
+    let (first, last) = (Array("the first".utf8), Array("the last".utf8))
+    do {
+      let engine = try LMDBBackend(path: path).open(OpenOptions())
+      defer { engine.close() }
+      try engine.write(.full) { write in
+        try write.writePowers.sides?.setSide(first, [1])
+        try write.writePowers.sides?.setSide(last, [UInt8](repeating: 7, count: length))
+      }
+    }
+    #expect(try sideKeys(path) == [first, last])
+    try change(path, "the last") { data, range in data[range.lowerBound - 1] ^= 0x80 }
+    let refused = #expect(throws: StorageError.self) { try sideKeys(path) }
+    #expect(refused?.code == .corrupt)
+  }
+
   /// Every page of the file, one after the other: a bit of it is read as it was, or refused, or belongs to nothing.
   @Test func aBitOfAnyPageIsFoundOrBelongsToNothing() throws {
     let path = scratch.file("a")

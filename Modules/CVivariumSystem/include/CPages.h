@@ -79,7 +79,8 @@ cs_answer cs_prepare(cs_pages *pages, const cs_tree *tree, const void *key, size
 cs_answer cs_place(
     cs_pages *pages, const cs_tree *tree, cs_cursor *cursor, const void *key, size_t count, _Bool reverse, cs_fault *fault);
 cs_answer cs_step(cs_pages *pages, const cs_tree *tree, cs_cursor *cursor, _Bool reverse, cs_fault *fault);
-// The entry at a place, if its key begins with the prefix: another's value is not looked at.
+// The entry at a place, if its key begins with the prefix. Of another only the key is checked: CS_MISSING says that there are no more
+// with the prefix.
 cs_answer cs_entry(
     cs_pages *pages, const cs_tree *tree, const cs_cursor *cursor, cs_span prefix, cs_span *key, cs_span *value, cs_fault *fault);
 // Looks at all pages and values, whether they were looked at before or not, and reports each fault.
