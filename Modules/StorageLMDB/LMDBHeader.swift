@@ -58,7 +58,8 @@ struct LMDBHeader {
   }
 
   /// Whether the two meta pages are consistent with LMDB's alternating writes: it uses the one with the higher number, and if
-  /// that is damaged, the other may be the previous version.
+  /// that is damaged, the other may be the previous version. Each begins with the number of its page: a copy of the other, right in
+  /// itself, would take the last commit back in silence.
   private static func areSound(_ file: Int32, _ first: LMDBMeta) -> Bool {
     // A writer may be changing the file.
     for _ in 0..<64 {
@@ -66,7 +67,8 @@ struct LMDBHeader {
       let (a, b) = (one.transaction, two.transaction)
       // Equal in a new file or after restoring a safe point; otherwise consecutive, each on its own page.
       let areNeighbours = a == b || (max(a, b) - min(a, b) == 1 && a % 2 == 0)
-      if areNeighbours, one.isSound, two.isSound, one.pageSize == two.pageSize { return true }
+      let areInPlace = one.page == 0 && two.page == 1
+      if areNeighbours, areInPlace, one.isSound, two.isSound, one.pageSize == two.pageSize { return true }
     }
     return false
   }
@@ -125,6 +127,8 @@ struct LMDBMeta {
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let size = 152
 
+  /// The page that it says it is, 0 or 1.
+  let page: UInt64
   let layout: UInt32
   let pageSize: Int
   let lastPage: UInt64
@@ -159,6 +163,7 @@ struct LMDBMeta {
       bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: type) }
     }
     guard word(16, as: UInt32.self) == LMDBMeta.magic else { return nil }
+    page = word(0, as: UInt64.self)
     layout = word(20, as: UInt32.self)
     pageSize = Int(word(LMDBMeta.pageSizeOffset, as: UInt32.self))
     roots = [word(80, as: UInt64.self), word(128, as: UInt64.self)].filter { $0 != .max }

@@ -46,6 +46,26 @@ struct LMDBPageDamageTests {
     bytes.replaceSubrange(page..<page + 4_096, with: part.prefix(4_096))
   }
 
+  /// One of the two has the newest commit. Where the other's copy is in its place, that commit is gone, and all is right in itself.
+  @Test func aMetaPageInThePlaceOfTheOtherIsRefused() throws {
+    let path = scratch.file("store")
+    do {
+      let store = try LMDBStore(path: path)
+      for version in 1...4 { try store.put([("a", "\(version)")], UInt64(version), .full) }
+    }
+    let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let size = try #require(LMDBMeta(Array(whole.prefix(152)))).pageSize
+    let pages = [whole[..<size], whole[size..<size * 2]]
+    for order in [[0, 0], [1, 1], [1, 0]] {
+      let damaged = scratch.file("damaged \(order[0]) \(order[1])")
+      let bytes = pages[order[0]] + pages[order[1]] + whole[(size * 2)...]
+      try Data(bytes).write(to: URL(fileURLWithPath: damaged))
+      let refused = #expect(throws: StorageError.self) { _ = try LMDBStore(path: damaged) }
+      #expect(refused?.code == .corrupt, "\(order)")
+    }
+    #expect(try LMDBStore(path: path).text("a") == "4")
+  }
+
   @Test func aPageThatLeadsBackIsFollowedOnce() throws {
     // A branch page whose two children are itself.
     var page = [UInt8](repeating: 0, count: 4_096)
