@@ -20,6 +20,16 @@ extension FileState {
 
   package func elements(of list: ListPlace) throws(StorageError) -> [ListElement] { try pieces(of: list).elements }
 
+  /// Every object that elements of an object's lists link to. O(the elements).
+  func elementTargets(of object: ObjectIdentity) throws(StorageError) -> Set<ObjectIdentity> {
+    let known = try kept(object)
+    var targets: Set<ObjectIdentity> = []
+    for path in Set(known.directory.lists.keys).union(known.directory.short.keys).union(known.loaded.keys) {
+      for element in try elements(of: ListPlace(object: object, path: path)) { element.slot.forEachLink { targets.insert($0.object) } }
+    }
+    return targets
+  }
+
   package func replaceElement(_ old: ListElement?, with new: ListElement?, of list: ListPlace) throws(StorageError) {
     try load(list)
     lists[list.object]?.loaded[list.path, default: ([], ListPieces())].pieces.replace(old, with: new)

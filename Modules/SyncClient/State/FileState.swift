@@ -8,7 +8,8 @@ import SyncModel
 /// | `m`, object | its record, with values |
 /// | `l`, object | which lists it has, and in which pieces (`KeptDirectory`) |
 /// | `k`, list u64, piece u32 | a run of elements (`ListPiece`) |
-/// | `g`, target, linker | both: the linker has held a link to the target |
+/// | `g`, target, linker | both: the linker has held a link to the target since the last purge |
+/// | `h`, linker, target | the same |
 /// | `s`, 1 | the floor of purges |
 /// | `s`, 3 | the last list's number, u64 |
 /// | `s`, 4 | what records name by a number (`RecordWords`) |
@@ -124,6 +125,7 @@ package final class FileState: MergeState {
 
   /// Writes the changes. Call it once, at the end of the write.
   package func flush() throws(StorageError) {
+    if purged != nil { try forgetLinks() }
     let entries = recordEntries
     for (object, kept) in records where kept.isChanged {
       try entries.set(try isSettled(kept) ? nil : kept.value?.encoded(words), of: object)
@@ -133,6 +135,20 @@ package final class FileState: MergeState {
     guard words.isChanged else { return }
     try sides.setSide(FileState.wordsKey, words.encoded())
     words.settle()
+  }
+
+  /// Drops from the link index what the objects of a purge do not link to any more. O(their links).
+  private func forgetLinks() throws(StorageError) {
+    for (object, kept) in records {
+      let noted = try notedTargets(of: object)
+      if noted.isEmpty { continue }
+      var held = kept.value?.node.contents.linkTargets ?? []
+      held.formUnion(try elementTargets(of: object))
+      for target in noted where !held.contains(target) {
+        try drop(link: target, from: object)
+        kept.links.remove(target)
+      }
+    }
   }
 
   /// Whether a record may be omitted from now on.
