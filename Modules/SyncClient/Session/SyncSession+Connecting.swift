@@ -152,6 +152,7 @@ extension SyncSession {
     credit = SendCredit()
     window = ReceiveWindow(size: configuration.windowBytes)
     (sent, judged, acknowledged, liveSince) = (0, 0, .zero, nil)
+    (refusalAcknowledged, acknowledgedAt, isAcknowledgementPlanned) = (.zero, nil, false)
   }
 
   mutating func ring(_ timer: SyncSessionTimer, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
@@ -160,6 +161,9 @@ extension SyncSession {
     case .upload:
       isUploadPlanned = false
       readOutbox(&effects)
+    case .acknowledge:
+      isAcknowledgementPlanned = false
+      acknowledge(now, &effects)
     case .ping:
       if isConnected { ping(now, patience: configuration.pongTimeout, &effects) }
     case .pong: if isConnected, isPongDue { fail(now, random, &effects) }

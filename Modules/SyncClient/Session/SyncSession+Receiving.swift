@@ -55,7 +55,7 @@ extension SyncSession {
     self.bound = bound
     credit.grant(bound.credit)
     (sent, judged) = (bound.judged, bound.judged)
-    acknowledged = local.cursor
+    (acknowledged, refusalAcknowledged) = (local.cursor, local.refusalSeen)
     (refused, hasRenewed) = (nil, false)
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
@@ -121,18 +121,20 @@ extension SyncSession {
     effects.append(.integrate(next.entries, generation: generation))
   }
 
-  mutating func integrated(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+  mutating func integrated(
+    _ standing: LocalStanding, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]
+  ) {
     guard isIntegrating else { return }
     isIntegrating = false
     local = standing
     if case .fetching = state {
-      acknowledge(&effects)
+      acknowledge(now, &effects)
       return becomeLive(now, &effects)
     }
     guard !queue.isEmpty else { return }
     let done = queue.removeFirst()
     settle(done.bytes, &effects)
-    acknowledge(&effects)
+    planAcknowledgement(now, random, &effects)
     for entry in done.entries {
       guard case .refusal(let clientSeq, let code, let text, _) = entry.body else { continue }
       effects.append(.tell(code, text: text))
@@ -145,13 +147,36 @@ extension SyncSession {
     integrateNext(&effects)
   }
 
+  private var isBound: Bool {
+    switch state {
+    case .live, .fetching: true
+    default: false
+    }
+  }
+
+  /// The fewest milliseconds between acknowledgements.
+  private static let acknowledgementTime: Int64 = 1_000
+
   private mutating func settle(_ bytes: Int, _ effects: inout [SyncSessionEffect]) {
     if let grant = window.settle(bytes) { effects.append(.send(.credit(session: SyncSession.number, bytes: grant))) }
   }
 
-  private mutating func acknowledge(_ effects: inout [SyncSessionEffect]) {
-    guard let local, local.cursor >= acknowledged else { return }
-    acknowledged = local.cursor
+  /// The server needs to know what this file has for what it may forget, which is not urgent: a stream of changes is acknowledged once in
+  /// one or two seconds, not by all devices of a store at once. A refusal that was seen is told at once, because until then the server
+  /// refuses what came after it.
+  private mutating func planAcknowledgement(_ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
+    if (local?.refusalSeen ?? .zero) > refusalAcknowledged { return acknowledge(now, &effects) }
+    if isAcknowledgementPlanned { return }
+    let due = acknowledgedAt.map { $0 + SyncSession.acknowledgementTime } ?? now
+    if now >= due { return acknowledge(now, &effects) }
+    isAcknowledgementPlanned = true
+    let spread = Int64(Double(SyncSession.acknowledgementTime) * min(max(random, 0), 1))
+    effects.append(.wake(.acknowledge, at: due + spread, generation: generation))
+  }
+
+  mutating func acknowledge(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard isBound, let local, local.cursor >= acknowledged else { return }
+    (acknowledged, refusalAcknowledged, acknowledgedAt) = (local.cursor, local.refusalSeen, now)
     let state = Acknowledgement(cursor: local.cursor, pendingBase: local.pendingBase, refusalSeen: local.refusalSeen)
     effects.append(.send(.acknowledge(session: SyncSession.number, state)))
   }

@@ -93,8 +93,11 @@ package struct SyncSession: Sendable {
   /// Whether to read the outbox again after that.
   var isReadingDue = false
   var isUploadPlanned = false
-  /// The last acknowledged cursor.
+  /// The last acknowledged cursor, the last refusal acknowledged as seen, and when that was.
   var acknowledged = Seq.zero
+  var refusalAcknowledged = Seq.zero
+  var acknowledgedAt: Int64?
+  var isAcknowledgementPlanned = false
 
   /// The marks that the app waits for and that the next message will ask for.
   var marks: Set<UInt64> = []
@@ -151,7 +154,8 @@ package struct SyncSession: Sendable {
     case .standing(let standing): standingRead(standing, now, &effects)
     case .written: planUpload(now, &effects)
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
-    case .integrated(let standing, let generation): if generation == self.generation { integrated(standing, now, &effects) }
+    case .integrated(let standing, let generation):
+      if generation == self.generation { integrated(standing, now, random, &effects) }
     case .failedLocally: if isConnected || state == .resetting { fail(now, random, &effects) }
     case .schemaDiffers(let text):
       guard isConnected || state == .resetting else { break }

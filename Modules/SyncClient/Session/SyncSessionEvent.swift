@@ -53,6 +53,7 @@ package enum SyncSessionEvent: Sendable {
 package enum SyncSessionTimer: Hashable, Sendable {
   case retry
   case upload
+  case acknowledge
   case ping
   case pong
 }

@@ -241,6 +241,35 @@ import VivariumTestSupport
     #expect(harness.sent.contains { if case .credit(_, let bytes) = $0 { bytes >= 3 << 20 } else { false } })
   }
 
+  @Test func `a stream of entries is acknowledged once a second, with what has come by then`() {
+    var harness = Harness()
+    harness.goLive()
+    let generation = harness.session.generation
+    var (said, wakes): ([UInt64], [Int64]) = ([], [])
+    func note() {
+      for case .acknowledge(_, let state) in harness.sent { said.append(state.cursor.rawValue) }
+      for case .wake(.acknowledge, let time, _) in harness.effects { wakes.append(time) }
+    }
+    let start = harness.now
+    for number: UInt64 in 1...50 {
+      harness.now = start + Int64(number) * 10
+      harness.receive(.changes(session: 1, [LogEntry(Seq(number), .own(clientSeq: number))]))
+      harness.handle(.integrated(Harness.standing(cursor: number), generation: generation))
+      note()
+    }
+    #expect(said == [1] && wakes == [start + 1_010])
+    harness.now = start + 1_010
+    harness.handle(.timer(.acknowledge, generation: generation))
+    note()
+    #expect(said == [1, 50] && wakes.count == 1)
+    // Others wait a little longer.
+    harness.random = 0.5
+    harness.receive(.changes(session: 1, [LogEntry(Seq(51), .own(clientSeq: 51))]))
+    harness.handle(.integrated(Harness.standing(cursor: 51), generation: generation))
+    note()
+    #expect(wakes.last == start + 2_510)
+  }
+
   @Test func `pages are taken together, entries after them`() {
     var harness = Harness()
     harness.goLive(Harness.standing(), Harness.bound(.snapshot))
@@ -392,7 +421,7 @@ import VivariumTestSupport
     case 5, 6: return .connected
     case 7: return random.oneIn(3) ? .disconnected : .written
     case 8, 9: return .standing(standing)
-    case 10: return .timer([.retry, .upload, .ping, .pong][random.below(4)], generation: generation)
+    case 10: return .timer([.retry, .upload, .acknowledge, .ping, .pong][random.below(5)], generation: generation)
     case 11, 12: return .outbox((1...3).map { Harness.write(UInt64($0 + random.below(4))) }, reading: harness.session.reading)
     case 13, 14: return .integrated(standing, generation: generation)
     case 15, 16: return random.oneIn(4) ? .failedLocally : .written

@@ -204,8 +204,9 @@ extension SyncSessionTimer {
     switch self {
     case .retry: 0
     case .upload: 1
-    case .ping: 2
-    case .pong: 3
+    case .acknowledge: 2
+    case .ping: 3
+    case .pong: 4
     }
   }
 }
