@@ -14,19 +14,14 @@ struct CrowdCourse {
   private let scale: Double
 
   init(_ course: ServerCourse) throws {
-    (home, scale) = (course.home.rawValue, course.scale)
-    switch course.home {
-    case .memory: throw CocoaError(.featureUnsupported)
-    case .embedded: place = ["--folder", course.folder.appendingPathComponent(UUID().uuidString).path]
-    case .postgres: place = ["--postgres", course.address ?? ""]
-    }
+    (home, scale, place) = (course.home.rawValue, course.scale, try course.place)
   }
 
   /// A server that lets so many devices of one address in, and the token of their user.
   private func server(for devices: Int) throws -> (server: ServerProgram, token: String) {
     // Beside the connections there are some dozens of files.
     try OpenFiles.allow(devices + 200)
-    let token = try ServerProgram.token(at: place, user: "ann")
+    let token = try ServerProgram.token(at: place, user: "ann-\(UInt32.random(in: 0 ... .max))")
     let more = ["--connections-per-address", "\(devices + 10)", "--log-level", "warning"]
     return (try ServerProgram(at: place, more), token)
   }

@@ -69,10 +69,10 @@ struct RemoteAuthor {
     return Changeset(clientSeq: clientSeq, baseSeq: .zero, first: stamp, operations: operations)
   }
 
-  /// Ten operations: two new objects, each with three properties and a tag.
-  mutating func creation(of id: Int64) -> Changeset {
+  /// Five operations for each of some new objects: three properties and a tag.
+  mutating func creation(of first: Int64, count: Int = 2) -> Changeset {
     var operations: [SyncModel.Operation] = []
-    for id in [id, id + 1] {
+    for id in first..<first + Int64(count) {
       let item = ObjectIdentity("Item", .int(id))
       operations.append(SyncModel.Operation(item, epoch: .zero, .create))
       operations.append(SyncModel.Operation(item, epoch: .zero, .set("title", .string("the title of \(id)"), isDefault: false)))

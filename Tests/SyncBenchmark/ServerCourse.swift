@@ -18,6 +18,17 @@ struct ServerCourse {
   let address: String?
   let scale: Double
 
+  /// The same for the server's program, as its arguments.
+  var place: [String] {
+    get throws {
+      switch home {
+      case .memory: throw CocoaError(.featureUnsupported)
+      case .embedded: ["--folder", folder.appendingPathComponent(UUID().uuidString).path]
+      case .postgres: ["--postgres", address ?? ""]
+      }
+    }
+  }
+
   private func scaled(_ count: Int) -> Int { max(Int(Double(count) * scale), 100) }
 
   /// - Parameter batch: the most changes that share a transaction, where the home has a choice.

@@ -26,8 +26,8 @@ struct Measurement: Codable {
   @Option(help: "memory, lmdb or sqlite; several with commas.") var engines = "memory,lmdb,sqlite"
   @Option(
     help: """
-      S1, S2, S3, S4 of a file, S6, S10 by the server's program beside this one, S7, S8 of many devices by the same, S5, S9 of a \
-      server's stores.
+      S1, S2, S3, S4 of a file, S6, S9, S10 of each engine by the server's program beside this one, S7, S8 of many devices by the \
+      same, S5, S9 of a server's stores.
       """)
   var workloads = "S1,S2,S3,S4"
   @Option(help: "Where a server's stores are: memory, embedded or postgres; several with commas.") var homes = "embedded"
@@ -38,7 +38,7 @@ struct Measurement: Codable {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sync-bench-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    for name in homes.split(separator: ",") { try await serve(String(name), folder) }
+    for name in homes.split(separator: ",") { try await serve(name, folder) }
     for name in engines.split(separator: ",") {
       guard let engine = Engine(rawValue: String(name)) else { throw ValidationError("There is no engine '\(name)'.") }
       for workload in workloads.split(separator: ",") {
@@ -49,10 +49,11 @@ struct Measurement: Codable {
         case "S2": for part in [1, 2] { try await report(course.rebase(part: part)) }
         case "S3": try await report(course.heal())
         case "S4": for line in try await course.mergeData() { report(line) }
-        case "S5", "S7", "S8", "S9": continue
+        case "S5", "S7", "S8": continue
         #if Sync
-        case "S6": try await report(WireCourse(course).latency())
-        case "S10": try await report(WireCourse(course).killedServer())
+        case "S6": for home in try servers(folder) { try await report(WireCourse(course, home).latency()) }
+        case "S9": for home in try servers(folder) { try await report(WireCourse(course, home).wholeStore()) }
+        case "S10": for home in try servers(folder) { try await report(WireCourse(course, home).killedServer()) }
         #endif
         default: throw ValidationError("There is no workload '\(workload)'.")
         }
@@ -60,10 +61,20 @@ struct Measurement: Codable {
     }
   }
 
-  private func serve(_ name: String, _ folder: URL) async throws {
-    guard let home = ServerCourse.Home(rawValue: name) else { throw ValidationError("There is no home '\(name)'.") }
+  private func server(_ name: some StringProtocol, _ folder: URL) throws -> ServerCourse {
+    guard let home = ServerCourse.Home(rawValue: String(name)) else { throw ValidationError("There is no home '\(name)'.") }
     if home == .postgres, postgres == nil { throw ValidationError("The home 'postgres' needs --postgres ADDRESS.") }
-    let course = ServerCourse(home: home, folder: folder, address: postgres, scale: scale)
+    return ServerCourse(home: home, folder: folder, address: postgres, scale: scale)
+  }
+
+  /// The homes that the server's program can have.
+  private func servers(_ folder: URL) throws -> [ServerCourse] {
+    try homes.split(separator: ",").map { try server($0, folder) }.filter { $0.home != .memory }
+  }
+
+  private func serve(_ name: some StringProtocol, _ folder: URL) async throws {
+    let course = try server(name, folder)
+    let home = course.home
     for workload in workloads.split(separator: ",") {
       switch workload {
       case "S5":
