@@ -159,6 +159,17 @@ actor HostedConnection {
     wakeReader()
   }
 
+  /// Tells a session that its store has news. Returns once it has read them, but does not wait until the client has taken them.
+  func tell(_ key: SessionKey) async {
+    let event = ServerConnectionEvent.news(key)
+    host.note(event, of: number)
+    let effects = machine.handle(event, at: host.clock())
+    let reads = effects.filter(\.isRead)
+    perform(effects.filter { !$0.isRead })
+    wakeReader()
+    for read in reads { if let event = await answer(read) { take(event) } }
+  }
+
   private func perform(_ effects: [ServerConnectionEffect]) {
     for effect in effects {
       switch effect {
@@ -265,5 +276,15 @@ actor HostedConnection {
 
   private func result<T: Sendable, E: Error>(_ body: @Sendable () async throws(E) -> T) async -> Result<T, E> {
     do throws(E) { return .success(try await body()) } catch { return .failure(error) }
+  }
+}
+
+extension ServerConnectionEffect {
+  /// Whether it reads what is to be sent.
+  fileprivate var isRead: Bool {
+    switch self {
+    case .readEntries, .readObjects: true
+    default: false
+    }
   }
 }

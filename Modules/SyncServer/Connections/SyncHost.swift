@@ -152,8 +152,8 @@ public actor SyncHost {
     watch = Task { [weak self] in for await path in wakeups { await self?.tell(path) } }
   }
 
-  /// Tells all sessions of a store at once, and stores independently of each other. News that comes while sessions are being told is told
-  /// once, however much it is: so a busy server falls behind by one round at most.
+  /// Tells all sessions of a store at once, and stores independently of each other. News that comes while sessions are being told, and read
+  /// it, is told once, however much it is: so a busy server falls behind by one round at most, and sends more in one message.
   private func tell(_ path: StorePath) {
     if telling.updateValue(true, forKey: path) != nil { return }
     Task { await tellAll(path) }
@@ -163,7 +163,7 @@ public actor SyncHost {
     while telling[path] == true {
       telling[path] = false
       await withDiscardingTaskGroup { group in
-        for (listener, connection) in listeners[path] ?? [:] { group.addTask { await connection.take(.news(listener.key)) } }
+        for (listener, connection) in listeners[path] ?? [:] { group.addTask { await connection.tell(listener.key) } }
       }
     }
     telling[path] = nil
