@@ -137,17 +137,21 @@ package final class FileState: MergeState {
     words.settle()
   }
 
-  /// Drops from the link index what the objects of a purge do not link to any more. O(their links).
+  /// Drops from the link index what the objects of a purge do not link to any more. O(their links). All is read before anything is
+  /// dropped, because an engine sorts its edits for a scan between them.
   private func forgetLinks() throws(StorageError) {
+    var gone: [(kept: KeptRecord, target: ObjectIdentity)] = []
     for (object, kept) in records {
-      let noted = try notedTargets(of: object)
-      if noted.isEmpty { continue }
-      var held = kept.value?.node.contents.linkTargets ?? []
-      held.formUnion(try elementTargets(of: object))
-      for target in noted where !held.contains(target) {
-        try drop(link: target, from: object)
-        kept.links.remove(target)
-      }
+      let held = kept.value?.node.contents.linkTargets ?? []
+      var targets = try notedTargets(of: object)
+      targets.removeAll { held.contains($0) }
+      if targets.isEmpty { continue }
+      let listed = try elementTargets(of: object)
+      for target in targets where !listed.contains(target) { gone.append((kept, target)) }
+    }
+    for (kept, target) in gone {
+      try drop(link: target, from: kept.object)
+      kept.links.remove(target)
     }
   }
 
