@@ -32,9 +32,21 @@ public actor SyncHost {
   private var lastConnection: UInt64 = 0
   private var listeners: [StorePath: [Listener: HostedConnection]] = [:]
   private var watch: Task<Void, Never>?
-  /// The stores whose sessions are being told of news, and whether there is more since.
-  private var telling: [StorePath: Bool] = [:]
+  /// The stores whose sessions are being told of news.
+  private var rounds: [StorePath: Round] = [:]
+  private var lastRound: UInt64 = 0
   private var drain: UInt64?
+
+  /// One round after the other, while there is news.
+  private struct Round {
+    let number: UInt64
+    var begun: ContinuousClock.Instant
+    /// Whether there is news since it began.
+    var hasNews = false
+  }
+
+  /// A round that takes longer is not waited for: a read that hangs holds up its session, and no others.
+  private static let roundTime = Duration.seconds(1)
 
   private struct Listener: Hashable {
     let connection: UInt64
@@ -155,18 +167,33 @@ public actor SyncHost {
   /// Tells all sessions of a store at once, and stores independently of each other. News that comes while sessions are being told, and read
   /// it, is told once, however much it is: so a busy server falls behind by one round at most, and sends more in one message.
   private func tell(_ path: StorePath) {
-    if telling.updateValue(true, forKey: path) != nil { return }
-    Task { await tellAll(path) }
+    if let round = rounds[path], .now - round.begun < SyncHost.roundTime {
+      if round.hasNews { return }
+      rounds[path]?.hasNews = true
+      Task { await tellLate(path, round.number) }
+      return
+    }
+    lastRound += 1
+    rounds[path] = Round(number: lastRound, begun: .now)
+    Task { [lastRound] in await tellAll(path, lastRound) }
   }
 
-  private func tellAll(_ path: StorePath) async {
-    while telling[path] == true {
-      telling[path] = false
+  /// Tells the news that waits for a round which has not ended in its time.
+  private func tellLate(_ path: StorePath, _ number: UInt64) async {
+    do { try await Task.sleep(for: SyncHost.roundTime) } catch { return }
+    if let round = rounds[path], round.number == number, round.hasNews { tell(path) }
+  }
+
+  private func tellAll(_ path: StorePath, _ number: UInt64) async {
+    repeat {
+      rounds[path] = Round(number: number, begun: .now)
       await withDiscardingTaskGroup { group in
         for (listener, connection) in listeners[path] ?? [:] { group.addTask { await connection.tell(listener.key) } }
       }
-    }
-    telling[path] = nil
+      // Another began because this one took too long.
+      guard rounds[path]?.number == number else { return }
+    } while rounds[path]?.hasNews == true
+    rounds[path] = nil
   }
 
   // MARK: calls of connections
