@@ -30,7 +30,11 @@ final class PostgresLink {
   private func connected() throws(PostgresFailure) -> OpaquePointer {
     if let handle { return handle }
     // Settings in the address override those before it.
-    let words = [("connect_timeout", "10"), ("application_name", name), ("dbname", address), ("client_encoding", "UTF8")]
+    // A server that is gone without a word is noticed in half a minute.
+    let words = [
+      ("connect_timeout", "10"), ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+      ("tcp_user_timeout", "30000"), ("application_name", name), ("dbname", address), ("client_encoding", "UTF8"),
+    ]
     let made = PostgresLink.withCStrings(words.map(\.0)) { keys in
       PostgresLink.withCStrings(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
     }
