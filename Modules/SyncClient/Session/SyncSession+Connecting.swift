@@ -23,6 +23,8 @@ extension SyncSession {
   }
 
   mutating func stop(_ effects: inout [SyncSessionEffect]) {
+    // Otherwise the server would keep what this file does not need, until it connects again and there is news.
+    if isAcknowledgementPlanned { acknowledge(0, &effects) }
     if isConnected { effects.append(.disconnect) }
     forgetConnection()
     state = .off

@@ -162,8 +162,8 @@ extension SyncSession {
   }
 
   /// The server needs to know what this file has for what it may forget, which is not urgent: a stream of changes is acknowledged once in
-  /// one or two seconds, not by all devices of a store at once. A refusal that was seen is told at once, because until then the server
-  /// refuses what came after it.
+  /// one or two seconds, and after the first of them not by all devices of a store at once. A refusal that was seen is told at once,
+  /// because until then the server refuses what came after it.
   private mutating func planAcknowledgement(_ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
     if (local?.refusalSeen ?? .zero) > refusalAcknowledged { return acknowledge(now, &effects) }
     if isAcknowledgementPlanned { return }

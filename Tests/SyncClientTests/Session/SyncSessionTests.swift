@@ -268,6 +268,9 @@ import VivariumTestSupport
     harness.handle(.integrated(Harness.standing(cursor: 51), generation: generation))
     note()
     #expect(wakes.last == start + 2_510)
+    harness.handle(.stop)
+    note()
+    #expect(said == [1, 50, 51])
   }
 
   @Test func `pages are taken together, entries after them`() {
