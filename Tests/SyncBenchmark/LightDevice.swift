@@ -119,7 +119,7 @@ actor LightDevice {
     case .send(let message): outgoing.append(message)
     case .wake(let timer, let time, let generation): wake(timer, time, generation)
     case .readOutbox(let number, _, let reading):
-      return .outbox(outbox.filter { $0.clientSeq > number }.map { .write([$0], bytes: 64) }, reading: reading)
+      return .outbox(outbox.filter { $0.clientSeq > number }.map { .write([$0], bytes: $0.encoded().count) }, reading: reading)
     case .integrate(let entries, let generation):
       for entry in entries { note(entry) }
       return integrated(entries.last?.seq, generation)
