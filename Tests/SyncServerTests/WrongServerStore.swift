@@ -14,7 +14,9 @@ struct WrongServerStore: SyncServerStore {
     case declaresNothing, believesAnyDeclaration
   }
 
-  let fault: Fault
+  let fault: Fault?
+  /// Comes before each read of entries for a replica.
+  var beforeChanges: @Sendable (ReplicaID) async -> Void = { _ in }
   let base = MemoryServerStore()
 
   func makeStore(_ path: StorePath) async throws(ServerStoreError) {
@@ -64,6 +66,7 @@ struct WrongServerStore: SyncServerStore {
   func changes(
     _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
   ) async throws(ServerStoreError) -> LogPage {
+    await beforeChanges(replica)
     let limit = fault == .forgetsTheLimit ? 0 : limitBytes
     var page = try await base.changes(path, for: replica, after: seq, limitBytes: limit)
     if fault == .hidesOwnMarkers { page.entries.removeAll { if case .own = $0.body { true } else { false } } }

@@ -1,6 +1,7 @@
 import SyncModel
 import SyncProtocol
 import SyncServer
+import Synchronization
 import Testing
 
 @Suite("A host")
@@ -42,6 +43,36 @@ struct SyncHostTests {
     }
     try await elsewhere.send(.mark(session: 1, number: 7))
     #expect(try await elsewhere.next() == .marked(session: 1, number: 7))
+  }
+
+  @Test("tells the others while a read for one hangs, and him when it ends")
+  func hungRead() async throws {
+    let isHanging = Mutex(false)
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    var stores = WrongServerStore(fault: nil)
+    stores.beforeChanges = { replica in
+      if replica == ReplicaID(2), isHanging.withLock({ $0 }) { for await _ in ends {} }
+    }
+    let host = SyncHost(stores: stores, access: OpenAccess(), clock: { 1_000_000 })
+    let (bob, _) = try await RawClient.bound(host, as: "bob", 2)
+    _ = try await bob.messages(until: isPage)
+    try await bob.send(.mark(session: 1, number: 1))
+    _ = try await bob.messages { $0 == .marked(session: 1, number: 1) }
+    let (carol, _) = try await RawClient.bound(host, as: "carol", 3)
+    _ = try await carol.messages(until: isPage)
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    isHanging.withLock { $0 = true }
+    for number in 1...2 {
+      let changeset = changeset(1, UInt64(number), creates: number == 1)
+      try await ann.send(.upload(session: 1, [changeset]))
+      let entry = LogEntry(Seq(UInt64(number)), .changeset(author: "ann", changeset))
+      #expect(try await carol.next() == .changes(session: 1, [entry]))
+    }
+    end.finish()
+    try await bob.send(.mark(session: 1, number: 2))
+    let messages = try await bob.messages { $0 == .marked(session: 1, number: 2) }
+    let entries = messages.reduce(0) { count, message in if case .changes(_, let some) = message { count + some.count } else { count } }
+    #expect(entries == 2)
   }
 
   @Test("answers a mark after everything that was there when it came")
