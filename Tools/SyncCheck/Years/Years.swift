@@ -154,13 +154,13 @@ import Vivarium
     report.violation("\(name) shows \(more), and has to show \(less)")
   }
 
-  /// Nothing grows while the data do not. A file grows and shrinks by itself, so peaks are compared: that of a year's second half with that
-  /// of the months before, without those in which the year's new app arrives. Half as much again is weather.
+  /// Nothing grows while the data do not. A file grows and shrinks by itself, so it is compared what it shrinks to: in a year's second half,
+  /// and in the months before, without those in which the year's new app arrives. Half as much again is weather.
   private func judge(_ year: Int, _ sizes: [Size]) {
     guard sizes.count >= 4 else { return }
     let (before, after) = (sizes[sizes.count / 5..<sizes.count / 2], sizes[(sizes.count / 2)...])
     func hold(_ what: String, _ size: (Size) -> Int, allowance: Int) {
-      let (old, new) = (before.map(size).max() ?? 0, after.map(size).max() ?? 0)
+      let (old, new) = (before.map(size).min() ?? 0, after.map(size).min() ?? 0)
       guard new > old + old / 2 + allowance else { return }
       report.violation("year \(year): \(what) grew from \(old >> 10) to \(new >> 10) KiB, with no more to keep")
     }
