@@ -69,6 +69,19 @@ struct RemoteAuthor {
     return Changeset(clientSeq: clientSeq, baseSeq: .zero, first: stamp, operations: operations)
   }
 
+  /// Three operations for each of some new objects: two properties.
+  mutating func plainCreation(of first: Int64, count: Int) -> Changeset {
+    changeset(
+      (first..<first + Int64(count)).flatMap { id in
+        let item = ObjectIdentity("Item", .int(id))
+        return [
+          SyncModel.Operation(item, epoch: .zero, .create),
+          SyncModel.Operation(item, epoch: .zero, .set("title", .string("the title of \(id)"), isDefault: false)),
+          SyncModel.Operation(item, epoch: .zero, .set("count", .int(id), isDefault: false)),
+        ]
+      })
+  }
+
   /// Five operations for each of some new objects: three properties and a tag.
   mutating func creation(of first: Int64, count: Int = 2) -> Changeset {
     var operations: [SyncModel.Operation] = []

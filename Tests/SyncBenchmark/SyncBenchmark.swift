@@ -52,7 +52,10 @@ struct Measurement: Codable {
         case "S5", "S7", "S8": continue
         #if Sync
         case "S6": for home in try servers(folder) { try await report(WireCourse(course, home).latency()) }
-        case "S9": for home in try servers(folder) { try await report(WireCourse(course, home).wholeStore()) }
+        case "S9":
+          for home in try servers(folder) {
+            for lists in [false, true] { try await report(WireCourse(course, home).wholeStore(lists: lists)) }
+          }
         case "S10": for home in try servers(folder) { try await report(WireCourse(course, home).killedServer()) }
         #endif
         default: throw ValidationError("There is no workload '\(workload)'.")

@@ -72,8 +72,8 @@ import Vivarium
       note: "p50 \(part(0.5)) ms, p99 \(part(0.99)) ms, at most \(part(1)) ms, 200 writes/s, \(home), \(servers.count) servers")
   }
 
-  /// S9: from the opening of a new file until it has all objects of a store.
-  func wholeStore() async throws -> Measurement {
+  /// S9: from the opening of a new file until it has all objects of a store: those of S9.snapshot, or with a list each.
+  func wholeStore(lists: Bool) async throws -> Measurement {
     let (token, servers) = (try token(), try servers())
     defer { for server in servers { server.end() } }
     let connector = try WebSocketConnector("ws://127.0.0.1:\(servers[0].port)")
@@ -81,20 +81,23 @@ import Vivarium
     let reader = try await LightDevice.began(connector, token: token, path: "/~/items", replica: 2)
     var author = RemoteAuthor(1, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
     let (each, changesets) = (500, max(Int(2_000 * scale), 2))
-    for number in 0..<changesets { await writer.write(author.creation(of: Int64(number * each), count: each)) }
+    for number in 0..<changesets {
+      let first = Int64(number * each)
+      await writer.write(lists ? author.creation(of: first, count: each) : author.plainCreation(of: first, count: each))
+    }
     try await reader.receive(changesets, within: 600)
     await writer.end()
     await reader.end()
     let clock = ContinuousClock()
     let start = clock.now
-    let store = try device("new", [servers[0].port], token)
+    let store = try device(lists ? "new lists" : "new", [servers[0].port], token)
     try await store.sync?.downloaded()
     let seconds = (clock.now - start) / .seconds(1)
     store.refresh()
     let count = store.objects(Item.self).count
     guard count == each * changesets else { throw CocoaError(.coderValueNotFound) }
     return Measurement(
-      engine: engine.rawValue, workload: "S9.device", count: count, seconds: seconds,
+      engine: engine.rawValue, workload: lists ? "S9.device.lists" : "S9.device", count: count, seconds: seconds,
       note: "\(Int(Double(count) / seconds)) objects/s into a new file, \(home)")
   }
 
