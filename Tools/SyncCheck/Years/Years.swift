@@ -154,7 +154,7 @@ import Vivarium
     report.violation("\(name) shows \(more), and has to show \(less)")
   }
 
-  /// Nothing grows while the data do not. A file grows and shrinks by itself, so it is compared what it shrinks to: in a year's second half,
+  /// Nothing grows while the data do not. A file grows and shrinks by itself, so what it shrinks to is compared: in a year's second half,
   /// and in the months before, without those in which the year's new app arrives. Half as much again is weather.
   private func judge(_ year: Int, _ sizes: [Size]) {
     guard sizes.count >= 4 else { return }
