@@ -17,7 +17,7 @@ public actor PostgresServerStore: SyncServerStore {
   /// The options of the store.
   public struct Configuration: Sendable {
     /// The maximal number of connections for calls; two more are for news.
-    public var connections = 16
+    public var connections = 8
     /// The maximal number of changes of one store that share a transaction.
     public var batch = 128
     /// Whether to use LISTEN and NOTIFY for news. Databases that speak PostgreSQL's protocol without these are only polled.
