@@ -61,11 +61,9 @@ struct PostgresServerStoreTests {
   }
 
   /// Two servers of one database, that hear of each other only by notices, or only by asking.
-  private func pair(
-    usesNotices: Bool, milliseconds: Int = 3_600_000
-  ) async throws -> (PostgresServerStore, PostgresServerStore) {
+  private func pair(usesNotices: Bool) async throws -> (PostgresServerStore, PostgresServerStore) {
     var configuration = PostgresServerStore.Configuration()
-    (configuration.usesNotices, configuration.pollMilliseconds) = (usesNotices, usesNotices ? milliseconds : 20)
+    (configuration.usesNotices, configuration.pollMilliseconds) = (usesNotices, usesNotices ? 3_600_000 : 20)
     let (first, address) = try await PostgresServerStore.forTest(configuration)
     return (first, try await PostgresServerStore.beside(address, configuration))
   }
@@ -92,8 +90,7 @@ struct PostgresServerStoreTests {
 
   @Test("tells a server that another has removed a store, and finds the one that is made anew", arguments: [true, false])
   func removal(usesNotices: Bool) async throws {
-    // A notice that is sent before the second listens is made up for by polling.
-    let (first, second) = try await pair(usesNotices: usesNotices, milliseconds: 1_000)
+    let (first, second) = try await pair(usesNotices: usesNotices)
     let place = PostgresServerStoreTests.path
     try await first.makeStore(place)
     let before = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1).history

@@ -40,7 +40,7 @@ public actor SyncHost {
   /// One round after the other, while there is news.
   private struct Round {
     let number: UInt64
-    var begun: ContinuousClock.Instant
+    let begun: ContinuousClock.Instant
     /// Whether there is news since it began.
     var hasNews = false
   }

@@ -81,9 +81,9 @@ final class PostgresEar: Sendable {
     let (isListening, asked) = state.withLock { ($0.isListening, $0.asked) }
     if listens, !isListening {
       try link.run("LISTEN \(StoreNews.channel)")
-      state.withLock { $0.isListening = true }
-      // Notices between two connections are lost.
-      return try ask(stores, link)
+      // Notices before it, and between two connections, are lost: what is in use by now is asked for next.
+      state.withLock { ($0.isListening, $0.asked) = (true, .now - .milliseconds(milliseconds)) }
+      return []
     }
     let left = milliseconds - Int((ContinuousClock.now - asked) / .milliseconds(1))
     if left > 0 {
