@@ -29,7 +29,8 @@ public actor PostgresServerStore: SyncServerStore {
     public init() {}
   }
 
-  private let pool: PostgresPool
+  let pool: PostgresPool
+  let logReader: LogReader
   private let news: StoreNews
   private let configuration: Configuration
   private var queues: [StorePath: StoreQueue] = [:]
@@ -45,6 +46,7 @@ public actor PostgresServerStore: SyncServerStore {
   ) async throws(ServerStoreError) {
     self.configuration = configuration
     pool = PostgresPool(address: address, limit: configuration.connections)
+    logReader = LogReader(pool: pool)
     news = StoreNews(
       address: address, usesNotices: configuration.usesNotices,
       pollMilliseconds: configuration.usesNotices ? configuration.pollMilliseconds : min(configuration.pollMilliseconds, 50))
@@ -63,14 +65,7 @@ public actor PostgresServerStore: SyncServerStore {
   private func read<R: Sendable>(
     _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
   ) async throws(ServerStoreError) -> R {
-    do throws(PostgresFailure) {
-      return try await pool.transaction { link throws(PostgresFailure) in
-        do throws(PostgresFailure) { return try body(link) } catch {
-          link.rollBack()
-          throw error
-        }
-      }
-    } catch { throw error.error }
+    do throws(PostgresFailure) { return try await pool.transaction(body) } catch { throw error.error }
   }
 
   // MARK: stores
@@ -164,7 +159,7 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
-  private func queue(_ path: StorePath) async throws(ServerStoreError) -> StoreQueue {
+  func queue(_ path: StorePath) async throws(ServerStoreError) -> StoreQueue {
     if let queue = queues[path] { return queue }
     let number = try await number(path)
     if let queue = queues[path] { return queue }
@@ -252,8 +247,8 @@ public actor PostgresServerStore: SyncServerStore {
   public func changes(
     _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
   ) async throws(ServerStoreError) -> LogPage {
-    try await reading(path) { link, number throws(PostgresFailure) in
-      try StoreReading(link, number, path).changes(for: replica, after: seq, limitBytes: limitBytes)
+    try await finding(path) { () throws(ServerStoreError) in
+      try await logReader.changes(path, try await number(path), for: replica, after: seq, limitBytes: limitBytes)
     }
   }
 

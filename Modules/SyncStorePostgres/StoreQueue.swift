@@ -2,8 +2,8 @@
 import SyncModel
 import SyncServer
 
-/// Serializes this process's changes of one store. Changes that arrive during a transaction share the next one: many changesets cost one
-/// commit of the database, and each process has one writer of the store's row.
+/// Serializes this process's changes of one store. Changes that arrive during a transaction, or before there is a connection for it, share
+/// the next one: many changesets cost one commit of the database, and each process has one writer of the store's row.
 actor StoreQueue {
   private let path: StorePath
   private let store: Int64
@@ -34,7 +34,11 @@ actor StoreQueue {
   }
 
   private func work() async {
-    while !waiting.isEmpty { await make(next()) }
+    while !waiting.isEmpty {
+      let connection = await pool.take()
+      await make(next(), on: connection)
+      await pool.giveBack(connection)
+    }
     isBusy = false
   }
 
@@ -47,23 +51,18 @@ actor StoreQueue {
     return Array(waiting.prefix(count))
   }
 
-  private func make(_ requests: [any StoreRequest]) async {
+  private func make(_ requests: [any StoreRequest], on connection: PostgresConnection) async {
     var needs = requests[0].needs
     for request in requests.dropFirst() { needs.formUnion(request.needs) }
     let isDurable = requests.contains { $0.isDurable }
     let (store, path, all) = (store, path, needs)
     do throws(PostgresFailure) {
-      let (before, after) = try await pool.transaction { link throws(PostgresFailure) in
-        do throws(PostgresFailure) {
-          let transaction = try StoreTransaction(link, store: store, path: path, needs: all, isDurable: isDurable)
-          let before = transaction.log.head
-          for request in requests { try request.perform(transaction) }
-          try transaction.commit()
-          return (before, transaction.log.head)
-        } catch {
-          link.rollBack()
-          throw error
-        }
+      let (before, after) = try await connection.transaction { link throws(PostgresFailure) in
+        let transaction = try StoreTransaction(link, store: store, path: path, needs: all, isDurable: isDurable)
+        let before = transaction.log.head
+        for request in requests { try request.perform(transaction) }
+        try transaction.commit()
+        return (before, transaction.log.head)
       }
       // Listeners are notified after the commit, so they find the entries.
       if after > before { await news.tell(path, store, after) }
@@ -72,5 +71,8 @@ actor StoreQueue {
       for request in requests { request.answer(error) }
     }
   }
+
+  /// The number of changes that wait. For tests.
+  var waitingCount: Int { waiting.count }
 }
 #endif

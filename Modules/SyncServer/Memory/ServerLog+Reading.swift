@@ -70,6 +70,14 @@ extension ServerLog.Entry {
     if case .changeset(let changeset, _) = body { changeset.isContinued } else { false }
   }
 
+  /// The entry with its bytes, for one that is sent to many.
+  package func keepingEncoded() -> ServerLog.Entry {
+    guard case .changeset(let changeset, let user) = body else { return self }
+    var copy = self
+    copy.body = .changeset(changeset.keepingEncoded(), user: user)
+    return copy
+  }
+
   /// The entry in the form for one replica; nil if it does not concern the replica.
   func shown(to id: ReplicaID) -> LogEntry.Body? {
     switch body {

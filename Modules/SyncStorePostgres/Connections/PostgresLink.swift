@@ -27,6 +27,10 @@ final class PostgresLink {
     SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
     """
 
+  /// Settings that not every database has. All statements name the keys of their rows: a plan can be kept, whatever the parameters are,
+  /// if it never reads a whole table because that was small when it was made. Planning each anew takes as long as running it.
+  private static let planning = ["plan_cache_mode = 'force_generic_plan'", "enable_seqscan = off", "jit = off"]
+
   private func connected() throws(PostgresFailure) -> OpaquePointer {
     if let handle { return handle }
     // Settings in the address override those before it.
@@ -48,6 +52,9 @@ final class PostgresLink {
     // Notices are ignored: they are for interactive use.
     PQsetNoticeProcessor(made, { _, _ in }, nil)
     try run(PostgresLink.greeting)
+    for setting in PostgresLink.planning {
+      do throws(PostgresFailure) { try run("SET \(setting)") } catch { if error.isLost { throw error } }
+    }
     return made
   }
 
@@ -119,6 +126,14 @@ final class PostgresLink {
     guard status == PGRES_PIPELINE_SYNC, PQexitPipelineMode(handle) == 1 else { throw lost(handle) }
     if let failure { throw failure }
     return answers
+  }
+
+  /// Runs a body, and rolls back what it has begun if it throws.
+  func rollingBack<R>(_ body: (PostgresLink) throws(PostgresFailure) -> R) throws(PostgresFailure) -> R {
+    do throws(PostgresFailure) { return try body(self) } catch {
+      rollBack()
+      throw error
+    }
   }
 
   /// Rolls back the transaction, if there is one.

@@ -9,7 +9,9 @@ actor PostgresPool {
 
   init(address: String, limit: Int) { (self.address, self.limit) = (address, max(limit, 1)) }
 
-  private func taken() async -> PostgresConnection {
+  /// Waits for a connection, which then belongs to the caller until it is given back. Whoever can share a transaction takes the connection
+  /// first, and then all that waits: the longer it took, the more share it.
+  func take() async -> PostgresConnection {
     if let connection = idle.popLast() { return connection }
     if all.count < limit {
       let connection = PostgresConnection(address: address, name: "vivarium")
@@ -19,39 +21,20 @@ actor PostgresPool {
     return await withCheckedContinuation { waiting.append($0) }
   }
 
-  private func giveBack(_ connection: PostgresConnection) {
+  func giveBack(_ connection: PostgresConnection) {
     if waiting.isEmpty { idle.append(connection) } else { waiting.removeFirst().resume(returning: connection) }
   }
 
   /// Closes all connections once their transactions are done.
   func end() { for connection in all { connection.end() } }
 
-  private static let pauses = [0.03, 0.2, 1]
-
-  /// Runs a body that performs one transaction. Retries after a conflict with another transaction, and after a lost connection, although
-  /// the transaction may have been committed: an upload counts once by its number, and a lease by its fence.
+  /// Runs one transaction on the next connection that is free.
   func transaction<R: Sendable>(
     _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
   ) async throws(PostgresFailure) -> R {
-    let connection = await taken()
+    let connection = await take()
     defer { giveBack(connection) }
-    var (losses, conflicts) = (0, 0)
-    while true {
-      do throws(PostgresFailure) { return try await connection.run(body) } catch {
-        if error.isConflict, conflicts < 20 {
-          conflicts += 1
-          await pause(Double.random(in: 0.001...0.02))
-        } else if error.isLost, losses < PostgresPool.pauses.count {
-          await pause(PostgresPool.pauses[losses] * Double.random(in: 0.8...1.2))
-          losses += 1
-        } else {
-          throw error
-        }
-      }
-    }
+    return try await connection.transaction(body)
   }
-
-  /// Ends early if the task is cancelled.
-  private func pause(_ seconds: Double) async { do { try await Task.sleep(for: .seconds(seconds)) } catch {} }
 }
 #endif

@@ -21,27 +21,30 @@ struct StoreReading {
     return try StoreTransaction.log(rows)
   }
 
-  func changes(for replica: ReplicaID, after seq: Seq, limitBytes: Int) throws(PostgresFailure) -> LogPage {
+  /// Reads pages for several replicas that go on behind the same entry. Each entry is read and decoded once, for all of them.
+  func changes(for askers: [(replica: ReplicaID, limitBytes: Int)], after seq: Seq) throws(PostgresFailure) -> [LogPage] {
     let log = try frame()
     do throws(ServerStoreError) { try log.checkStart(seq) } catch { throw PostgresFailure(error) }
-    var pager = LogPager(for: replica, of: log, after: seq, limitBytes: limitBytes)
-    reading: while pager.page.cursor < log.head {
-      // Reads no more than fits the page, however long entries are.
+    var pagers = askers.map { LogPager(for: $0.replica, of: log, after: seq, limitBytes: $0.limitBytes) }
+    var (open, last) = (Array(pagers.indices), min(seq, log.head))
+    while !open.isEmpty, last < log.head {
+      // Reads no more than fits the largest page, however long entries are.
+      let limit = open.map { askers[$0].limitBytes }.max() ?? 0
       let rows = try link.query(
         """
         SELECT seq, body FROM (SELECT seq, body, length(body) AS bytes, sum(length(body)) OVER (ORDER BY seq) AS total
         FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3) AS entries WHERE total - bytes <= $4 ORDER BY seq
-        """, .int(store), .int(pager.page.cursor),
-        .int(min(log.head, Seq(pager.page.cursor.rawValue + UInt64(StoreReading.rowsAtOnce)))), .int(Int64(limitBytes)))
-      guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(pager.page.cursor)") }
-      for row in 0..<rows.count {
+        """, .int(store), .int(last), .int(min(log.head, Seq(last.rawValue + UInt64(StoreReading.rowsAtOnce)))), .int(Int64(limit)))
+      guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
+      for row in 0..<rows.count where !open.isEmpty {
         let (seq, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
-        let entry = try reading("Entry \(seq)") { () throws(CodingError) in try ServerLog.Entry(row: bytes, seq) }
-        guard pager.take(entry, seq) else { break reading }
+        let entry = try reading("Entry \(seq)") { () throws(CodingError) in try ServerLog.Entry(row: bytes, seq).keepingEncoded() }
+        open.removeAll { !pagers[$0].take(entry, seq) }
+        last = seq
       }
     }
     try link.run("COMMIT")
-    return pager.page
+    return pagers.map(\.page)
   }
 
   func objects(asOf seq: Seq) throws(PostgresFailure) -> [ObjectIdentity: ObjectState?] {
