@@ -1,14 +1,15 @@
 #if Sync
 import SyncModel
 import SyncServer
+import Synchronization
 
 /// Reads stores' logs for many sessions at once. Sessions that go on behind the same entry and ask before there is a connection for them
 /// share one read of the database: a change that a thousand sessions want is read and decoded a few times, not a thousand.
 ///
 /// A read begins after all of those who share it have asked. So each of them sees what was committed before it asked.
-actor LogReader {
+final class LogReader: Sendable {
   private let pool: PostgresPool
-  private var waiting: [Place: [Asker]] = [:]
+  private let waiting = Mutex<[Place: [Asker]]>([:])
 
   private struct Place: Hashable {
     let path: StorePath
@@ -17,7 +18,7 @@ actor LogReader {
     let seq: Seq
   }
 
-  private struct Asker {
+  private struct Asker: Sendable {
     let replica: ReplicaID
     let limitBytes: Int
     let answer: CheckedContinuation<Result<LogPage, PostgresFailure>, Never>
@@ -32,15 +33,18 @@ actor LogReader {
   ) async throws(ServerStoreError) -> LogPage {
     let place = Place(path: path, store: store, seq: seq)
     let page = await withCheckedContinuation { answer in
-      waiting[place, default: []].append(Asker(replica: replica, limitBytes: limitBytes, answer: answer))
-      if waiting[place]?.count == 1 { Task { await read(place) } }
+      let isFirst = waiting.withLock { waiting in
+        waiting[place, default: []].append(Asker(replica: replica, limitBytes: limitBytes, answer: answer))
+        return waiting[place]?.count == 1
+      }
+      if isFirst { Task { await read(place) } }
     }
     do throws(PostgresFailure) { return try page.get() } catch { throw error.error }
   }
 
   private func read(_ place: Place) async {
     let connection = await pool.take()
-    let askers = waiting.removeValue(forKey: place) ?? []
+    let askers = waiting.withLock { $0.removeValue(forKey: place) ?? [] }
     let replicas = askers.map { ($0.replica, $0.limitBytes) }
     do throws(PostgresFailure) {
       let pages = try await connection.transaction { link throws(PostgresFailure) in
@@ -55,6 +59,6 @@ actor LogReader {
   }
 
   /// The number of sessions that wait for a connection. For tests.
-  var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
+  var waitingCount: Int { waiting.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }
 #endif

@@ -2,6 +2,7 @@
 import SyncModel
 import SyncProtocol
 import SyncServer
+import Synchronization
 
 /// A server's stores in a PostgreSQL database. Several servers may use it at once, and each may serve every store.
 ///
@@ -30,11 +31,13 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   let pool: PostgresPool
-  let logReader: LogReader
+  nonisolated let logReader: LogReader
   private let news: StoreNews
   private let configuration: Configuration
   private var queues: [StorePath: StoreQueue] = [:]
-  private var numbers: [StorePath: Int64] = [:]
+  /// The numbers of the stores in use. Not the actor's, so that a read of a log, which each session makes for each change, need not wait
+  /// for its turn.
+  private let numbers = Mutex<[StorePath: Int64]>([:])
 
   /// Opens the stores of a database.
   ///
@@ -104,7 +107,7 @@ public actor PostgresServerStore: SyncServerStore {
       guard answers[1].count == 1 else { throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path).")) }
       return number
     }
-    if numbers[path] == removed { (queues[path], numbers[path]) = (nil, nil) }
+    forget(path, removed)
     await news.tellRemoval(of: path, removed)
   }
 
@@ -117,14 +120,26 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
+  private nonisolated func known(_ path: StorePath) -> Int64? { numbers.withLock { $0[path] } }
+
+  /// Forgets the number of a store that is gone, if the path does not have another by now.
+  private func forget(_ path: StorePath, _ number: Int64) {
+    let isForgotten = numbers.withLock { numbers in
+      guard numbers[path] == number else { return false }
+      numbers[path] = nil
+      return true
+    }
+    if isForgotten { queues[path] = nil }
+  }
+
   private func number(_ path: StorePath) async throws(ServerStoreError) -> Int64 {
-    if let number = numbers[path] { return number }
+    if let number = known(path) { return number }
     let found = try await read { link throws(PostgresFailure) -> (Int64, Seq)? in
       let rows = try link.query("SELECT id, head FROM sync_store WHERE path = $1", .text(path.text))
       return rows.count == 1 ? (try rows.int(0, 0), try rows.seq(0, 1)) : nil
     }
     guard let (number, head) = found else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
-    numbers[path] = number
+    numbers.withLock { $0[path] = number }
     await news.watch(path, number, head)
     return number
   }
@@ -134,10 +149,10 @@ public actor PostgresServerStore: SyncServerStore {
   private func finding<R: Sendable>(
     _ path: StorePath, _ body: () async throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
-    let known = numbers[path]
+    let known = known(path)
     do throws(ServerStoreError) { return try await body() } catch {
       guard error.code == .unknownStore, let known else { throw error }
-      if numbers[path] == known { (queues[path], numbers[path]) = (nil, nil) }
+      forget(path, known)
     }
     return try await body()
   }
@@ -244,12 +259,18 @@ public actor PostgresServerStore: SyncServerStore {
 
   // MARK: reading
 
-  public func changes(
+  public nonisolated func changes(
     _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
   ) async throws(ServerStoreError) -> LogPage {
-    try await finding(path) { () throws(ServerStoreError) in
-      try await logReader.changes(path, try await number(path), for: replica, after: seq, limitBytes: limitBytes)
+    if let number = known(path) {
+      do throws(ServerStoreError) {
+        return try await logReader.changes(path, number, for: replica, after: seq, limitBytes: limitBytes)
+      } catch {
+        guard error.code == .unknownStore else { throw error }
+        await forget(path, number)
+      }
     }
+    return try await logReader.changes(path, try await number(path), for: replica, after: seq, limitBytes: limitBytes)
   }
 
   public func objects(

@@ -66,7 +66,7 @@ struct PostgresSharingTests {
     let place = PostgresSharingTests.path
     let limits = [1, 300, 1 << 20]
     let count = try await transactions(
-      stores, until: { await stores.logReader.waitingCount == replicas.count * limits.count },
+      stores, until: { stores.logReader.waitingCount == replicas.count * limits.count },
       of: replicas.flatMap { replica in
         limits.map { limit in
           { @Sendable in
@@ -89,10 +89,12 @@ struct PostgresSharingTests {
   func places() async throws {
     let (stores, replicas) = try await store(replicas: 3)
     let place = PostgresSharingTests.path
-    for replica in replicas { try await stores.acknowledge(place, replica, Acknowledgement(cursor: Seq(3), pendingBase: Seq(3), refusalSeen: .zero), at: 2) }
+    for replica in replicas {
+      try await stores.acknowledge(place, replica, Acknowledgement(cursor: Seq(3), pendingBase: Seq(3), refusalSeen: .zero), at: 2)
+    }
     try await stores.truncateLog(place, through: Seq(2))
     let count = try await transactions(
-      stores, until: { await stores.logReader.waitingCount == 3 },
+      stores, until: { stores.logReader.waitingCount == 3 },
       of: (1...3).map { seq in
         { @Sendable in
           do throws(ServerStoreError) {
