@@ -11,6 +11,9 @@ final class LogReader: Sendable {
   private let pool: PostgresPool
   private let waiting = Mutex<[Place: [Asker]]>([:])
 
+  /// The maximal number of sessions that share a read.
+  private static let most = 256
+
   private struct Place: Hashable {
     let path: StorePath
     /// A store that is made anew at the path has another.
@@ -44,18 +47,38 @@ final class LogReader: Sendable {
 
   private func read(_ place: Place) async {
     let connection = await pool.take()
-    let askers = waiting.withLock { $0.removeValue(forKey: place) ?? [] }
+    let askers = next(place)
+    let outcome = await pages(place, askers, connection)
+    await pool.giveBack(connection)
+    switch outcome {
+    case .success(let pages):
+      for (asker, page) in zip(askers, pages) { asker.answer.resume(returning: .success(page)) }
+    case .failure(let failure):
+      for asker in askers { asker.answer.resume(returning: .failure(failure)) }
+    }
+  }
+
+  /// Those who share the next read. Their pages are in memory at once, so there is a limit; others get a read of their own.
+  private func next(_ place: Place) -> [Asker] {
+    let (askers, isMore) = waiting.withLock { waiting in
+      let all = waiting.removeValue(forKey: place) ?? []
+      if all.count > LogReader.most { waiting[place] = Array(all[LogReader.most...]) }
+      return (Array(all.prefix(LogReader.most)), all.count > LogReader.most)
+    }
+    if isMore { Task { await read(place) } }
+    return askers
+  }
+
+  private func pages(
+    _ place: Place, _ askers: [Asker], _ connection: PostgresConnection
+  ) async -> Result<[LogPage], PostgresFailure> {
     let replicas = askers.map { ($0.replica, $0.limitBytes) }
     do throws(PostgresFailure) {
-      let pages = try await connection.transaction { link throws(PostgresFailure) in
-        try StoreReading(link, place.store, place.path).changes(for: replicas, after: place.seq)
-      }
-      await pool.giveBack(connection)
-      for (asker, page) in zip(askers, pages) { asker.answer.resume(returning: .success(page)) }
-    } catch {
-      await pool.giveBack(connection)
-      for asker in askers { asker.answer.resume(returning: .failure(error)) }
-    }
+      return .success(
+        try await connection.transaction { link throws(PostgresFailure) in
+          try StoreReading(link, place.store, place.path).changes(for: replicas, after: place.seq)
+        })
+    } catch { return .failure(error) }
   }
 
   /// The number of sessions that wait for a connection. For tests.

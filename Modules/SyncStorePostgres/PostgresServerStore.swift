@@ -175,9 +175,8 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   func queue(_ path: StorePath) async throws(ServerStoreError) -> StoreQueue {
-    if let queue = queues[path] { return queue }
     let number = try await number(path)
-    if let queue = queues[path] { return queue }
+    if let queue = queues[path], queue.store == number { return queue }
     let queue = StoreQueue(path: path, store: number, pool: pool, news: news, batch: configuration.batch)
     queues[path] = queue
     return queue

@@ -6,7 +6,7 @@ import SyncServer
 /// the next one: many changesets cost one commit of the database, and each process has one writer of the store's row.
 actor StoreQueue {
   private let path: StorePath
-  private let store: Int64
+  nonisolated let store: Int64
   private let pool: PostgresPool
   private let news: StoreNews
   /// The maximal number of changes that share a transaction; 1 for measurements without sharing.
@@ -36,8 +36,10 @@ actor StoreQueue {
   private func work() async {
     while !waiting.isEmpty {
       let connection = await pool.take()
-      await make(next(), on: connection)
+      let requests = next()
+      let outcome = await make(requests, on: connection)
       await pool.giveBack(connection)
+      await answer(requests, outcome)
     }
     isBusy = false
   }
@@ -51,25 +53,45 @@ actor StoreQueue {
     return Array(waiting.prefix(count))
   }
 
-  private func make(_ requests: [any StoreRequest], on connection: PostgresConnection) async {
+  /// Performs changes in one transaction. Returns the last entry if there are new ones.
+  private func make(
+    _ requests: [any StoreRequest], on connection: PostgresConnection
+  ) async -> Result<Seq?, PostgresFailure> {
     var needs = requests[0].needs
     for request in requests.dropFirst() { needs.formUnion(request.needs) }
     let isDurable = requests.contains { $0.isDurable }
     let (store, path, all) = (store, path, needs)
     do throws(PostgresFailure) {
-      let (before, after) = try await connection.transaction { link throws(PostgresFailure) in
-        let transaction = try StoreTransaction(link, store: store, path: path, needs: all, isDurable: isDurable)
-        let before = transaction.log.head
-        for request in requests { try request.perform(transaction) }
-        try transaction.commit()
-        return (before, transaction.log.head)
-      }
+      return .success(
+        try await connection.transaction { link throws(PostgresFailure) in
+          let transaction = try StoreTransaction(link, store: store, path: path, needs: all, isDurable: isDurable)
+          let before = transaction.log.head
+          for request in requests { try request.perform(transaction) }
+          try transaction.commit()
+          return transaction.log.head > before ? transaction.log.head : nil
+        })
+    } catch { return .failure(error) }
+  }
+
+  private func answer(_ requests: [any StoreRequest], _ outcome: Result<Seq?, PostgresFailure>) async {
+    switch outcome {
+    case .success(let head):
       // Listeners are notified after the commit, so they find the entries.
-      if after > before { await news.tell(path, store, after) }
+      if let head { await news.tell(path, store, head) }
       for request in requests { request.answer(nil) }
-    } catch {
-      for request in requests { request.answer(error) }
+    case .failure(let failure) where requests.count > 1 && failure.isOfOne:
+      // Each alone: what one of them reads or writes is refused, and the others must not pay for it.
+      for request in requests { await answer([request], makeAlone(request)) }
+    case .failure(let failure):
+      for request in requests { request.answer(failure) }
     }
+  }
+
+  private func makeAlone(_ request: any StoreRequest) async -> Result<Seq?, PostgresFailure> {
+    let connection = await pool.take()
+    let outcome = await make([request], on: connection)
+    await pool.giveBack(connection)
+    return outcome
   }
 
   /// The number of changes that wait. For tests.

@@ -77,11 +77,13 @@ final class Fleet {
   private func start(_ device: Device, _ more: [String] = []) throws {
     device.lives += 1
     device.isMortal = !more.isEmpty
+    // Everybody takes in what everybody writes: with twice the devices, each may write a quarter as often for the same work.
+    let pause = more.contains("--pause") ? [] : ["--pause", "\(max(20, options.devices * options.devices))"]
     device.process = try ChildProcess(
       [
         "device", "--url", "ws://127.0.0.1:\(device.wire.port)", "--name", device.name, "--path", "/shared/\(options.name)", "--file",
         folder.appending(path: device.name).path, "--engine", device.engine, "--seed", "\(options.seed &* 1000 &+ device.lives)",
-      ] + more, remembered: ["wrote"])
+      ] + pause + more, remembered: ["wrote"])
   }
 
   // MARK: what happens to them

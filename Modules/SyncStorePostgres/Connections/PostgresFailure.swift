@@ -39,6 +39,15 @@ struct PostgresFailure: Error {
     }
   }
 
+  /// Whether it may concern one of several calls that share a transaction, and not the others.
+  var isOfOne: Bool {
+    switch kind {
+    case .lost: false
+    case .answer(let error): error.code != .unknownStore
+    case .refused, .damaged: !isLost && !isConflict
+    }
+  }
+
   /// The error for the caller.
   var error: ServerStoreError {
     switch kind {

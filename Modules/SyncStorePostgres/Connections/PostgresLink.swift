@@ -8,6 +8,7 @@ final class PostgresLink {
   private var handle: OpaquePointer?
   /// The prepared statements.
   private var prepared: [String: String] = [:]
+  private var keepsPlans = false
 
   init(address: String, name: String) { (self.address, self.name) = (address, name) }
 
@@ -27,9 +28,9 @@ final class PostgresLink {
     SET default_transaction_isolation = 'read committed'; SET synchronous_commit = 'on'
     """
 
-  /// Settings that not every database has. All statements name the keys of their rows: a plan can be kept, whatever the parameters are,
-  /// if it never reads a whole table because that was small when it was made. Planning each anew takes as long as running it.
-  private static let planning = ["plan_cache_mode = 'force_generic_plan'", "enable_seqscan = off", "jit = off"]
+  /// Settings that not every database has. Planning a statement whose parameters are arrays takes as long as running it, so plans are kept,
+  /// also those made while a table was small. What must not depend on that probes an index key by key, or is planned at each use.
+  private static let planning = ["jit = off", "enable_seqscan = off", "plan_cache_mode = 'force_generic_plan'"]
 
   private func connected() throws(PostgresFailure) -> OpaquePointer {
     if let handle { return handle }
@@ -51,11 +52,30 @@ final class PostgresLink {
     handle = made
     // Notices are ignored: they are for interactive use.
     PQsetNoticeProcessor(made, { _, _ in }, nil)
-    try run(PostgresLink.greeting)
-    for setting in PostgresLink.planning {
-      do throws(PostgresFailure) { try run("SET \(setting)") } catch { if error.isLost { throw error } }
+    do throws(PostgresFailure) {
+      try run(PostgresLink.greeting)
+      for setting in PostgresLink.planning { keepsPlans = try has(setting) }
+    } catch {
+      // A connection without its time limits is none.
+      end()
+      throw error
     }
     return made
+  }
+
+  /// Makes a setting, if the database has it.
+  private func has(_ setting: String) throws(PostgresFailure) -> Bool {
+    do throws(PostgresFailure) { try run("SET \(setting)") } catch {
+      if error.isLost { throw error }
+      return false
+    }
+    return true
+  }
+
+  /// The statement behind which a transaction's statements are planned at each use: what they cost depends on how many rows their
+  /// conditions leave. nil where the database decides that by itself.
+  var planningEachUse: PostgresStatement? {
+    keepsPlans ? PostgresStatement("SET LOCAL plan_cache_mode = 'force_custom_plan'") : nil
   }
 
   private static func withCStrings<R>(_ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> R) -> R {

@@ -6,6 +6,7 @@ actor PostgresPool {
   private var all: [PostgresConnection] = []
   private var idle: [PostgresConnection] = []
   private var waiting: [CheckedContinuation<PostgresConnection, Never>] = []
+  private var isEnded = false
 
   init(address: String, limit: Int) { (self.address, self.limit) = (address, max(limit, 1)) }
 
@@ -22,11 +23,16 @@ actor PostgresPool {
   }
 
   func giveBack(_ connection: PostgresConnection) {
+    // What it was used for may have connected again.
+    if isEnded { connection.end() }
     if waiting.isEmpty { idle.append(connection) } else { waiting.removeFirst().resume(returning: connection) }
   }
 
   /// Closes all connections once their transactions are done.
-  func end() { for connection in all { connection.end() } }
+  func end() {
+    isEnded = true
+    for connection in all { connection.end() }
+  }
 
   /// Runs one transaction on the next connection that is free.
   func transaction<R: Sendable>(

@@ -80,5 +80,8 @@ struct PostgresStatement {
   let values: [PostgresValue]
 
   init(_ text: String, _ values: PostgresValue...) { (self.text, self.values) = (text, values) }
+
+  /// Whether it removes rows that are there.
+  var isDeletion: Bool { text.hasPrefix("DELETE") }
 }
 #endif

@@ -12,11 +12,12 @@ struct StoreReading {
 
   init(_ link: PostgresLink, _ store: Int64, _ path: StorePath) { (self.link, self.store, self.path) = (link, store, path) }
 
-  private func frame() throws(PostgresFailure) -> ServerLog {
-    let rows = try link.query(all: [
+  private func frame(planning: PostgresStatement? = nil) throws(PostgresFailure) -> ServerLog {
+    let statements = [
       PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
       PostgresStatement("SELECT history, head, log_start, latest, stable, floor FROM sync_store WHERE id = $1", .int(store)),
-    ])[1]
+    ]
+    let rows = try link.query(all: statements + (planning.map { [$0] } ?? []))[1]
     guard rows.count == 1 else { throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path).")) }
     return try StoreTransaction.log(rows)
   }
@@ -72,11 +73,12 @@ struct StoreReading {
   }
 
   func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) throws(PostgresFailure) -> StatePage {
-    let log = try frame()
+    // The first page of all objects reads them in their order; a delta finds those that changed by the other index, if they are few.
+    let log = try frame(planning: seq == .zero ? nil : link.planningEachUse)
     var page = StatePage(
       asOf: log.head, stable: log.purged.stable, floor: log.purged.floor, latest: log.latest, objects: [], next: [], isLast: true)
     var (key, bytes) = (last.map { ObjectKeyBytes.bytes(of: $0) } ?? [], 0)
-    reading: while true {
+    reading: while seq == .zero || seq < log.head {
       let rows = try link.query(
         """
         SELECT has_pieces, body, object FROM (SELECT has_pieces, body, object, length(body) AS bytes,
@@ -109,8 +111,14 @@ extension StoreTransaction {
     do throws(ServerStoreError) { return try body(&log) } catch { throw PostgresFailure(error) }
   }
 
+  /// Has the statements that follow planned for their parameters, because these say how much is read.
+  func planEachUse() throws(PostgresFailure) {
+    if let planning = link.planningEachUse { _ = try link.query(all: [planning]) }
+  }
+
   /// Removes entries that no handler needs, whole transactions only. Stamps stay until a purge covers them.
   func truncate(through seq: Seq) throws(PostgresFailure) {
+    try planEachUse()
     try readHandlers(
       try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
     let rows = try link.query(

@@ -39,7 +39,10 @@ enum ObjectRows {
     if withPieces.isEmpty { return objects }
     let keys = withPieces.map { ObjectKeyBytes.bytes(of: objects[$0].object) }
     let pieces = try link.query(
-      "SELECT object, list, piece, body FROM sync_piece WHERE store = $1 AND object = ANY($2)", .int(store), .byteLists(keys))
+      """
+      SELECT found.object, list, piece, body FROM unnest($2::bytea[]) AS wanted(object)
+      CROSS JOIN LATERAL (SELECT object, list, piece, body FROM sync_piece WHERE store = $1 AND object = wanted.object OFFSET 0) AS found
+      """, .int(store), .byteLists(keys))
     var found: [[UInt8]: [ObjectRow.Piece: ListPiece]] = [:]
     for row in 0..<pieces.count {
       let number = ObjectRow.Piece(

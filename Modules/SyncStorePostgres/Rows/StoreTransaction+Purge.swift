@@ -9,6 +9,7 @@ extension StoreTransaction {
   /// Forgets what no operation to come can conflict with, in chunks of objects.
   func purge(expiry: Int64) throws(PostgresFailure) -> Purge? {
     let before = log.purged.stable
+    try planEachUse()
     try StoreTransaction.readReplicas(
       try link.query("SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND NOT is_expired", .int(store)), &log)
     try readHandlers(try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))

@@ -36,7 +36,8 @@ final class StoreTransaction {
     try take(objects: answers[5], wanted: needs.objects)
   }
 
-  /// The first reads of a transaction, sent in one round trip.
+  /// The first reads of a transaction, sent in one round trip. Rows are looked up key by key (LATERAL, and OFFSET 0, which keeps it from
+  /// becoming a join), so that no plan, however old, reads all rows of a store.
   private static func opening(_ store: Int64, _ needs: StoreRowsNeeded, isDurable: Bool) -> [PostgresStatement] {
     let handlers = PostgresValue.texts(Array(needs.handlers))
     return [
@@ -50,14 +51,18 @@ final class StoreTransaction {
         """, .int(store)),
       PostgresStatement(
         """
-        SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND (replica = ANY($2) OR replica IN
-        (SELECT author FROM sync_handler WHERE store = $1 AND name = ANY($3)))
+        SELECT found.replica, is_expired, body
+        FROM unnest($2::int8[] || ARRAY(SELECT author FROM sync_handler WHERE store = $1 AND name = ANY($3))) AS wanted(replica)
+        CROSS JOIN LATERAL (SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND replica = wanted.replica OFFSET 0)
+        AS found
         """, .int(store), .ints(needs.replicas.map { Int64(bitPattern: $0.rawValue) }), handlers),
       PostgresStatement(
         "SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), handlers),
       PostgresStatement(
-        "SELECT has_pieces, body FROM sync_object WHERE store = $1 AND object = ANY($2)", .int(store),
-        .byteLists(needs.objects.map { ObjectKeyBytes.bytes(of: $0) })),
+        """
+        SELECT has_pieces, body FROM unnest($2::bytea[]) AS wanted(object)
+        CROSS JOIN LATERAL (SELECT has_pieces, body FROM sync_object WHERE store = $1 AND object = wanted.object OFFSET 0) AS found
+        """, .int(store), .byteLists(needs.objects.map { ObjectKeyBytes.bytes(of: $0) })),
     ]
   }
 
@@ -100,7 +105,9 @@ final class StoreTransaction {
 
   /// Writes the changes and commits.
   func commit() throws(PostgresFailure) {
-    _ = try link.query(all: changes() + [PostgresStatement("COMMIT")])
+    let changes = try changes()
+    let planning = changes.contains { $0.isDeletion } ? link.planningEachUse : nil
+    _ = try link.query(all: (planning.map { [$0] } ?? []) + changes + [PostgresStatement("COMMIT")])
   }
 
   /// The statements that write the touched rows.

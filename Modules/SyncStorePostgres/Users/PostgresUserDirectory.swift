@@ -76,14 +76,7 @@ public actor PostgresUserDirectory: ContentsDirectory {
   private func run<R: Sendable>(
     _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
   ) async throws(ServerStoreError) -> R {
-    do throws(PostgresFailure) {
-      return try await pool.transaction { link throws(PostgresFailure) in
-        do throws(PostgresFailure) { return try body(link) } catch {
-          link.rollBack()
-          throw error
-        }
-      }
-    } catch { throw error.error }
+    do throws(PostgresFailure) { return try await pool.transaction(body) } catch { throw error.error }
   }
 
   private static func row(_ link: PostgresLink, _ columns: String) throws(PostgresFailure) -> PostgresRows {
