@@ -17,13 +17,14 @@ extension WebSocketConnector: WebRequester {
     let head = HTTPRequestHead(
       version: .http1_1, method: HTTPMethod(rawValue: request.method), uri: base + request.path, headers: headers)
     let body = request.body
-    let opened = try await open { channel in
+    let (opened, ear) = try await open { channel in
       let answer = channel.eventLoop.makePromise(of: WebAnswer.self)
       try channel.pipeline.syncOperations.addHTTPClientHandlers()
       try channel.pipeline.syncOperations.addHandler(AnswerReader(head, body, answer))
       return answer.futureResult
     }
     do { return try await opened.get() } catch {
+      guard ear.hasHeard else { throw silence }
       throw TransportError(.foreignProtocol, "Who answers at \(address) says nothing that a server of Vivarium would say: \(error).")
     }
   }

@@ -29,21 +29,25 @@ public struct WebSocketConnector: SyncConnector {
   }
 
   public func connect() async throws(TransportError) -> any SyncTransport {
-    let upgrade = try await open { channel in try WebSocketConnector.upgrade(channel, address) }
-    // A side that closes, or sends an invalid answer, is not a Vivarium server.
+    let (upgrade, ear) = try await open { channel in try WebSocketConnector.upgrade(channel, address) }
     guard let channel = try? await upgrade.get() else {
-      throw TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.")
+      throw ear.hasHeard ? TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.") : silence
     }
     let (here, there) = MemoryTransport.pair()
     Task { await WebSocketBridge(end: there, masks: true).carry(channel) }
     return here
   }
 
+  /// A side that says nothing may be a server that has as many connections as it takes, or that ends, or is behind a proxy without it.
+  var silence: TransportError {
+    TransportError(.unreachable, "The connection to \(address) ended, or took too long, before anybody answered.")
+  }
+
   /// Opens a connection, with TLS if the address says so, and returns what `configure` makes of it within the time limit.
   func open<R: Sendable>(
     _ configure: @escaping @Sendable (any Channel) throws -> EventLoopFuture<R>
-  ) async throws(TransportError) -> EventLoopFuture<R> {
-    let (security, limit) = (security, limit)
+  ) async throws(TransportError) -> (result: EventLoopFuture<R>, ear: FirstBytes.Ear) {
+    let (security, limit, ear) = (security, limit, FirstBytes.Ear())
     let opened: (handshake: EventLoopFuture<Void>, result: EventLoopFuture<R>)
     do {
       opened = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -53,6 +57,7 @@ public struct WebSocketConnector: SyncConnector {
           channel.eventLoop.makeCompletedFuture {
             let timer = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
             let handshake = try security?.add(to: channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+            try channel.pipeline.syncOperations.addHandler(FirstBytes(ear))
             let result = try configure(channel)
             result.whenComplete { _ in timer.cancel() }
             return (handshake, result)
@@ -62,7 +67,7 @@ public struct WebSocketConnector: SyncConnector {
     do { try await opened.handshake.get() } catch {
       throw security?.meaning(of: error, address) ?? TransportError(.unreachable, "There is no way to \(address).")
     }
-    return opened.result
+    return (opened.result, ear)
   }
 
   private static func upgrade(

@@ -69,6 +69,17 @@ let uploadChecks: [ServerStoreCheck] = [
     try bench.expect(await bench.head(), .zero)
     try bench.expect(await bench.commit(Bench.ann, [upload], at: Int64(late)), [.accepted(Seq(1))])
   },
+  ServerStoreCheck("aServerClockThatWentBackGoesOnBehindWhatWasTakenInBefore") { bench in
+    try await bench.bindBoth()
+    let late = UInt64(Bench.now) + 2 * 365 * 86_400 * 1_000
+    try bench.expect(
+      await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1, milliseconds: late)], at: Int64(late)), [.accepted(Seq(1))])
+    // Whoever has seen it cannot date anything before it.
+    let next = Bench.creation(Bench.bob, 1, of: 2, milliseconds: late + 1)
+    try bench.expect(await bench.commit(Bench.bob, [next]), [.accepted(Seq(2))])
+    let ahead = Bench.creation(Bench.bob, 2, of: 3, milliseconds: late + 1_000)
+    try bench.expect(await bench.commit(Bench.bob, [ahead]), [.skewed])
+  },
   ServerStoreCheck("stampsThatRunPastTheEndOfTimeAreTooFarAhead") { bench in
     try await bench.bindBoth()
     let changeset = Changeset(

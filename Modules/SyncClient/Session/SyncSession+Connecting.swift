@@ -28,7 +28,7 @@ extension SyncSession {
     if isConnected { effects.append(.disconnect) }
     forgetConnection()
     state = .off
-    attempts = 0
+    (attempts, restamps) = (0, 0)
     (refused, hasRenewed) = (nil, false)
   }
 
@@ -81,7 +81,11 @@ extension SyncSession {
   }
 
   mutating func standingRead(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    if state == .resetting { return begin(now, &effects) }
+    if state == .resetting {
+      if restamps < 2 { return begin(now, &effects) }
+      let delay = min(configuration.firstDelay << Int64(min(restamps, 20)), configuration.longestDelay)
+      return isNetworkThere ? wait(until: now + delay, &effects) : (state = .waitingForNetwork)
+    }
     // A connection sends one hello, with the standing that was read first; an earlier connection may have asked too.
     guard isConnected, local == nil else { return }
     (local, schema) = (standing, standing.schema)

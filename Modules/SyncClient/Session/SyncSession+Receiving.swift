@@ -23,6 +23,7 @@ extension SyncSession {
       queue.append(Arrival(mark: number))
       integrateNext(&effects)
     case (.acknowledged(SyncSession.number, let number), .live), (.acknowledged(SyncSession.number, let number), .fetching):
+      if number > judged { restamps = 0 }
       judged = max(judged, number)
     case (.credit(SyncSession.number, let more), .live), (.credit(SyncSession.number, let more), .fetching):
       credit.grant(more)
@@ -200,7 +201,11 @@ extension SyncSession {
       effects.append(.tell(code, text: text))
       suspend(.schema(code), &effects)
     // Pending changes are stamped again by the server's clock, on top of the server's state.
-    case .restamp: reset(asNewReplica: false, &effects)
+    case .restamp:
+      restamps += 1
+      // Once is what a wrong clock takes. More are told, and take their time.
+      if restamps > 1 { effects.append(.tell(code, text: text)) }
+      reset(asNewReplica: false, &effects)
     case .reset: reset(asNewReplica: code != .stateDiffers, &effects)
     case .wait:
       effects.append(.tell(code, text: text))

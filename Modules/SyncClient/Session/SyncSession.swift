@@ -60,6 +60,8 @@ package struct SyncSession: Sendable {
 
   // State of the attempts.
   var attempts = 0
+  /// How often the waiting changes were stamped again since the server took one.
+  var restamps = 0
   /// The earliest time at which the server wants the next attempt.
   var earliest: Int64 = 0
   var liveSince: Int64?

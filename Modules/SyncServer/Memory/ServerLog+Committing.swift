@@ -132,10 +132,17 @@ extension ServerLog {
     return .refused(seq, verdict.code)
   }
 
-  /// Whether a stamp of the changeset, or one that it names, is too far ahead.
+  /// How far behind the latest stamp of the log another one may follow it, wherever the server's clock is: what sixteen million operations
+  /// take, so that whoever has seen the latest one can write, and nobody gets far ahead of the others by this.
+  private static let following: UInt64 = 1 << 24
+
+  /// Whether a stamp of the changeset, or one that it names, is too far ahead of the server's clock, and of what the log has. If that clock
+  /// was ahead for a while, the log has stamps from then, and everyone's later ones follow them.
   func isSkewed(_ changeset: Changeset, at time: Int64) -> Bool {
     let clock = HybridClock(replica: changeset.author)
+    let (last, isPast) = latest.time.addingReportingOverflow(ServerLog.following)
     func isAhead(_ stamp: Stamp) -> Bool {
+      if !isPast, stamp.time <= last { return false }
       do throws(ClockError) {
         try clock.check(stamp, wall: time)
         return false

@@ -225,6 +225,33 @@ import VivariumTestSupport
     #expect(harness.session.state == .connecting)
   }
 
+  @Test func `what is dated too late again and again is told, and done again ever later`() {
+    var harness = Harness()
+    let standing = Harness.standing(clientSeq: 1)
+    harness.goLive(standing)
+    for round in 1...3 {
+      harness.handle(.outbox([Harness.write(1)], reading: harness.reading?.number ?? 0))
+      harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: "ahead"))
+      #expect(harness.effects.contains(.tell(.clockSkew, text: "ahead")) == (round > 1))
+      #expect(harness.session.state == .resetting)
+      harness.handle(.standing(standing))
+      #expect(harness.session.state == (round > 1 ? .waiting : .connecting))
+      if round > 1 {
+        harness.now += 60_000
+        harness.handle(.timer(.retry, generation: harness.session.generation))
+      }
+      harness.handle(.standing(standing))
+      harness.handle(.connected)
+      harness.receive(Harness.welcome)
+      harness.receive(.bound(session: 1, Harness.bound()))
+    }
+    harness.handle(.outbox([Harness.write(1)], reading: harness.reading?.number ?? 0))
+    harness.receive(.acknowledged(session: 1, clientSeq: 1))
+    harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: "ahead"))
+    harness.handle(.standing(standing))
+    #expect(harness.session.state == .connecting)
+  }
+
   // MARK: coming down
 
   @Test func `entries are integrated one message after the other, and acknowledged once they are durable`() {
