@@ -29,8 +29,8 @@ extension EmbeddedServerStore {
     }
   }
 
-  /// Gives a store a new history, after its file was restored from a copy with the old one. Every device begins anew, and redoes what the
-  /// store does not have.
+  /// Gives a store a new history, after its file was restored from a copy with the old one. Every device begins anew: it takes the store's
+  /// objects as they are, and redoes only what the server had not acknowledged. What was acknowledged after the copy was made is lost.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
     try await log(path).change { log in log.history = ServerLog.newHistory() }
   }

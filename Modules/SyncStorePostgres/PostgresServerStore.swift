@@ -111,8 +111,8 @@ public actor PostgresServerStore: SyncServerStore {
     await news.tellRemoval(of: path, removed)
   }
 
-  /// Gives a store a new history, after the database was restored from a copy. Every device begins anew, and redoes what the store does
-  /// not have.
+  /// Gives a store a new history, after the database was restored from a copy. Every device begins anew: it takes the store's objects as
+  /// they are, and redoes only what the server had not acknowledged. What was acknowledged after the copy was made is lost.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
     let history = ServerLog.newHistory()
     try await reading(path) { link, number throws(PostgresFailure) in

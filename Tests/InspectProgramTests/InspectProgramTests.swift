@@ -124,6 +124,15 @@ struct Shop {
     }
   }
 
+  @Test(arguments: FileKind.allCases) func syncSaysOfAFileThatIsNotReplicatedThatItIsNone(kind: FileKind) throws {
+    let shop = try Shop(kind)
+    for format in [[], ["--format", "json"], ["--format", "csv"]] {
+      let run = try InspectProcess(["sync", shop.url.path] + format)
+      #expect(run.status == 1 && run.complainedInOneLine, "\(format): \(run)")
+      #expect(run.errors == "inspect: The store is not replicated.\n")
+    }
+  }
+
   @Test func badArgumentsHaveStatusTwo() throws {
     let shop = try Shop(.sqlite)
     let path = shop.url.path

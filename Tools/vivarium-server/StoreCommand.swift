@@ -39,7 +39,8 @@ struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Gives stores that were restored from a copy another history. The server has to be ended before.",
       discussion: """
-        Devices begin anew then, and do again what the stores do not have. Without it a device may take what others write from now on for \
+        Devices begin anew then: they take the stores' objects as they are, and do again only what the server had not acknowledged. What \
+        it had acknowledged after the copy was made is lost. Without another history a device may take what others write from now on for \
         what it knows already. What the server's own back-up has made (POST /admin/v1/backup) has another history already.
         """)
     @OptionGroup var option: PlaceOption

@@ -1,5 +1,6 @@
 import SyncModel
 import SyncProtocol
+import Synchronization
 
 /// Runs one connection of a host: passes events to the state machine, and performs its effects.
 actor HostedConnection {
@@ -15,6 +16,8 @@ actor HostedConnection {
   /// The task that reads the connection, suspended while too much received data waits.
   private var reader: CheckedContinuation<Void, Never>?
   private var isOver = false
+  /// The part of it in the bytes of changesets that wait on all connections.
+  private var uploadBytes = 0
   /// Closes the connection if the other side does not take the last message.
   private var farewell: Task<Void, Never>?
   /// How often users, rights or the token may have changed.
@@ -156,7 +159,19 @@ actor HostedConnection {
   func take(_ event: ServerConnectionEvent) {
     host.note(event, of: number)
     perform(machine.handle(event, at: host.clock()))
+    countUploads()
     wakeReader()
+  }
+
+  /// Counts what waits here among what waits everywhere, and ends the connection if that is too much and much of it is here.
+  private func countUploads() {
+    let bytes = isOver ? 0 : machine.backlog
+    if bytes == uploadBytes { return }
+    let all = host.uploadBytes.wrappingAdd(bytes - uploadBytes, ordering: .relaxed).newValue
+    let isMore = bytes > uploadBytes
+    uploadBytes = bytes
+    guard isMore, all > host.configuration.allUploadBytes, bytes > 2 * Int(clamping: host.configuration.uploadWindow) else { return }
+    take(.expel(SyncRefusal(.overloaded, "Too many changes wait here.", retryAfterSeconds: 10)))
   }
 
   /// Tells a session that its store has news. Returns once it has read them, but does not wait until the client has taken them.

@@ -96,6 +96,9 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   public var uploadWindow: UInt64 = 1 << 20
   /// The maximal number of bytes of one transaction, in any number of messages.
   public var transactionBytes = 256 << 20
+  /// The maximal number of bytes of changesets that wait on all connections of a host, as far as a connection has more of them than all may
+  /// have: with more, who sends on with such a one is sent away for a while. So nobody can fill the memory with what is never complete.
+  public var allUploadBytes = 1 << 30
   /// The approximate number of bytes of entries or objects in one message.
   public var pageBytes = 256 << 10
   /// The maximal number of bytes that may wait to be sent to a client. While more do, nothing is read for it or from it.

@@ -1,6 +1,7 @@
 import Logging
 import SyncModel
 import SyncProtocol
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -27,6 +28,8 @@ public actor SyncHost {
   nonisolated let clock: @Sendable () -> Int64
   /// Counts of what the server has done.
   public nonisolated let counts = ServerCounts()
+  /// The bytes of changesets that wait on all connections.
+  nonisolated let uploadBytes = Atomic(0)
   private nonisolated let logger: Logger
   private var connections: [UInt64: HostedConnection] = [:]
   private var lastConnection: UInt64 = 0

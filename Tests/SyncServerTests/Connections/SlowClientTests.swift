@@ -1,8 +1,10 @@
 import SyncModel
 import SyncProtocol
-import SyncServer
+import Synchronization
 import Testing
 import VivariumTestSupport
+
+@testable import SyncServer
 
 /// A transport whose other side takes nothing, once it was told to.
 private actor StuckTransport: SyncTransport {
@@ -93,6 +95,42 @@ struct SlowClientTests {
     }
     #expect(await stuck.received < 5_000)
     await stuck.close()
+  }
+}
+
+@Suite("Transactions that are never whole")
+struct OpenTransactionsTests {
+  @Test("send their client away where all connections have too much of them, and others go on")
+  func allConnections() async throws {
+    var configuration = ServerConnectionConfiguration()
+    (configuration.uploadWindow, configuration.allUploadBytes) = (64, 8_192)
+    let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess(), configuration: configuration, clock: { 1_000_000 })
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    let (bob, _) = try await RawClient.bound(host, as: "bob", 2)
+    /// Sends a part, and returns what the server says to the ping behind it.
+    func part(_ number: UInt64, of client: RawClient, _ replica: UInt64) async throws -> ServerMessage? {
+      try await client.send(.upload(session: 1, [continued(changeset(replica, number, of: Int64(number)))]))
+      try await client.send(.ping(number: number, roundTrip: 0))
+      return try await client.next()
+    }
+    var number: UInt64 = 0
+    repeat {
+      number += 1
+      _ = try await part(number, of: ann, 1)
+    } while host.uploadBytes.load(ordering: .relaxed) < 5_000
+    var answer: ServerMessage?
+    for other in 1...1_000 as ClosedRange<UInt64> where answer == nil {
+      let said = try await part(other, of: bob, 2)
+      if case .error(_, .overloaded, let seconds, _) = said {
+        #expect(seconds > 0)
+        answer = said
+      }
+    }
+    #expect(answer != nil)
+    try await ann.send(.upload(session: 1, [changeset(1, number + 1, of: Int64(number + 1))]))
+    let last = number + 1
+    let isWhole = { @Sendable (message: ServerMessage) in message == .acknowledged(session: 1, clientSeq: last) }
+    #expect(try await ann.messages(until: isWhole).last.map(isWhole) == true)
   }
 }
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// One run of the `inspect` program.
-struct InspectProcess {
-  let status: Int32
+/// One run of the `inspect` program, for tests of any target: it is built with all of them.
+public struct InspectProcess: Sendable {
+  public let status: Int32
   /// Whether it ended by itself, not by a signal.
-  let isExit: Bool
-  let output: String
-  let errors: String
+  public let isExit: Bool
+  public let output: String
+  public let errors: String
 
-  init(_ arguments: [String], output descriptor: FileHandle? = nil) throws {
+  public init(_ arguments: [String], output descriptor: FileHandle? = nil) throws {
     let process = Process()
     process.executableURL = try InspectProcess.program()
     process.arguments = arguments
@@ -28,12 +28,12 @@ struct InspectProcess {
   }
 
   /// Whether it complained in exactly one line of its own.
-  var complainedInOneLine: Bool {
+  public var complainedInOneLine: Bool {
     errors.hasPrefix("inspect: ") && errors.hasSuffix("\n") && errors.count { $0 == "\n" } == 1 && output.isEmpty
   }
 
   /// The program lies beside the tests.
-  static func program() throws -> URL {
+  public static func program() throws -> URL {
     let bundles = Bundle.allBundles.map(\.bundleURL).filter { $0.pathExtension == "xctest" }
     let tests = bundles.first ?? URL(fileURLWithPath: CommandLine.arguments[0])
     let url = tests.deletingLastPathComponent().appending(path: "inspect")
