@@ -45,6 +45,14 @@ actor EventReplica<T: Model>: EventWork {
     try await file.become(replica)
     // Before the first entry the store is empty.
     if seq == .zero { return }
+    do { try await begin(asOf: seq, of: stores) } catch let error as ServerStoreError where error.code == .logTruncated {
+      // How objects were is not kept of a time before the handler's first lease: if it comes to an end between these entries and the ones
+      // after, the successor needs the log itself. It throws the same where that does not go back to its beginning.
+      try await follow(to: seq, of: stores)
+    }
+  }
+
+  private func begin(asOf seq: Seq, of stores: any SyncServerStore) async throws {
     var states: [ObjectIdentity: ObjectState] = [:]
     var page = try await stores.objects(path, changedAfter: .zero, behind: nil, limitBytes: 4 << 20)
     while true {
@@ -56,6 +64,20 @@ actor EventReplica<T: Model>: EventWork {
     for (object, state) in try await stores.objects(path, asOf: seq) { states[object] = state }
     let objects = states.map { StatePage.Object($0, $1) }.sorted { $0.identity < $1.identity }
     try await file.begin(with: objects, asOf: seq, page, wall: clock())
+    store.refresh()
+  }
+
+  /// Takes in the log from its beginning, without events. O(what the log has up to there).
+  private func follow(to seq: Seq, of stores: any SyncServerStore) async throws {
+    var last = Seq.zero
+    while last < seq {
+      let page = try await stores.changes(path, for: replica, after: last, limitBytes: 1 << 20)
+      for transaction in LogTransaction.all(of: page.entries) where transaction.last <= seq {
+        _ = try await file.integrate(transaction.entries, telling: T._$name)
+      }
+      guard page.cursor > last else { break }
+      last = page.cursor
+    }
     store.refresh()
   }
 

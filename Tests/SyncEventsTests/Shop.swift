@@ -51,7 +51,7 @@ struct HostConnector: SyncConnector {
   let stores: any SyncServerStore
   let host: SyncHost
 
-  private let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+  let wallClock: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
 
   init(_ stores: any SyncServerStore = MemoryServerStore()) {
     self.stores = stores
