@@ -18,7 +18,8 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(help: "So many of these things.") var points = 12
   @Option(help: "Seconds of bad weather on the wires, and kills of everybody.") var seconds = 600
   @Option(help: "Devices in it.") var devices = 20
-  @Option(help: "Kills who handles events, so many times.") var killHandler = 1_000
+  @Option(help: "Only this, and what else is chosen: kills who handles events, so many times. In a run of all 1000 times.")
+  var killHandler: Int?
   @Option(help: "Frames of noise put to a server's connection.") var frames = 10_000_000
   @Flag(help: "Only this, and what else is chosen: rights that change while devices write, and rules for single objects.")
   var permissions = false
@@ -35,7 +36,7 @@ struct CheckCommand: AsyncParsableCommand {
     var sizes = self
     if short {
       (sizes.cutEvery, sizes.serverKills, sizes.pointKills, sizes.seconds, sizes.devices) = (max(cutEvery, 97), 4, 1, 20, 6)
-      (sizes.frames, sizes.killHandler, sizes.points) = (min(frames, 100_000), min(killHandler, 25), min(points, 6))
+      (sizes.frames, sizes.points) = (min(frames, 100_000), min(points, 6))
       (sizes.rounds, sizes.restores, sizes.changesets) = (min(rounds, 10), min(restores, 2), min(changesets, 750))
     }
     let report = Report()
@@ -47,8 +48,10 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func make(_ report: Report) async throws {
     let database = store == .postgres ? try PostgresFolder() : nil
-    let isAll = !(permissions || restore || years || failpoints)
+    let isAll = !(permissions || restore || years || failpoints || (killHandler ?? 0) > 0)
     if isAll { try await makeFirst(database, report) }
+    let handlerKills = min(killHandler ?? (isAll ? 1_000 : 0), short ? 25 : Int.max)
+    if handlerKills > 0 { try await killHandlers(handlerKills, database, report) }
     if permissions || isAll, rounds > 0 { try await changeRights(database, report) }
     if restore || isAll, restores > 0 {
       try await withFolder { folder in
@@ -71,11 +74,6 @@ struct CheckCommand: AsyncParsableCommand {
     if cutEvery > 0 { try await cut(database, report) }
     if serverKills > 0 { try await killServers(database, report) }
     if seconds > 0 { try await badWeather(database, report) }
-    if killHandler > 0 {
-      var kills = HandlerKills(
-        home: store, database: database?.address(), kills: killHandler, report: report, random: SplitMix(state: seed))
-      try await kills.run()
-    }
   }
 
   private func cut(_ database: PostgresFolder?, _ report: Report) async throws {
@@ -136,6 +134,13 @@ struct CheckCommand: AsyncParsableCommand {
     }
     try await fleet.settle()
     await fleet.end()
+  }
+
+  /// Who handles events dies again and again.
+  private func killHandlers(_ times: Int, _ database: PostgresFolder?, _ report: Report) async throws {
+    var kills = HandlerKills(
+      home: store, database: database?.address(), kills: times, report: report, random: SplitMix(state: seed))
+    try await kills.run()
   }
 
   /// A device dies before and after each of the first things that it passes on.

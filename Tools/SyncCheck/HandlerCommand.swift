@@ -18,9 +18,10 @@ struct HandlerCommand: AsyncParsableCommand {
 
   @Option var store: ServerHome
   @Option(help: "The address of a database.") var place: String
+  @Option(help: "Dies when it comes to a point for the n-th time: 'after-advance:2'.") var dieAt: String?
 
   func run() async throws {
-    let events = try await HandlerCommand.events(of: try await store.open(place))
+    let events = try await HandlerCommand.events(of: try await store.open(place, fuse: dieAt.flatMap(Fuse.init)))
     try await events.register()
     printLine("handles")
     await events.run()

@@ -6,8 +6,8 @@ import SyncClient
 import SyncWebSocket
 import Vivarium
 
-/// A process with a handler of events is killed again and again while a device writes; in the end the handler has heard of each write
-/// once, and in their order, and each question that it asked has one answer.
+/// A process with a handler of events is killed again and again while a device writes, at random moments and at each point of its work; in
+/// the end the handler has heard of each write once, and in their order, and each question that the device asked has one answer.
 ///
 /// In a folder the server runs the handler and is killed with it; over a database the handler is a process of its own.
 @MainActor struct HandlerKills {
@@ -19,6 +19,8 @@ import Vivarium
 
   private static let path = "/shared/heard"
   private static let device = "writer"
+  /// One of so many kills is at a point.
+  private static let pointEvery = 3
 
   mutating func run() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sync-check-\(UUID().uuidString)")
@@ -26,8 +28,8 @@ import Vivarium
     defer { try? FileManager.default.removeItem(at: folder) }
     let place = database ?? folder.appending(path: "server").path
     let wire = try await Wire(to: 1)
-    var server = try await start(place, handles: home != .postgres, wire)
-    var handler = home == .postgres ? try await startHandler(place) : nil
+    var server = try await start(place, wire)
+    var handler = home == .postgres ? try startHandler(place) : nil
     _ = await handler?.line("handles")
     let writer = try ChildProcess(
       [
@@ -35,14 +37,19 @@ import Vivarium
         folder.appending(path: "device").path, "--seed", "\(random.next() as UInt64)", "--pause", "4", "--asks",
       ], remembered: ["wrote"])
     for number in 1...max(1, kills) {
-      // From the first moments of its life to when it has long been at work.
-      try await Task.sleep(for: .milliseconds(Int.random(in: 0..<120, using: &random)))
+      if let point = pointOfDeath(number) {
+        await seeDead(handler ?? server, at: point)
+      } else {
+        // From the first moments of its life to when it has long been at work.
+        try await Task.sleep(for: .milliseconds(Int.random(in: 0..<120, using: &random)))
+      }
+      let dying = ending(of: number + 1)
       if home == .postgres {
         handler?.killNow()
-        handler = try await startHandler(place)
+        handler = try startHandler(place, dying)
       } else {
         server.killNow()
-        server = try await start(place, handles: true, wire)
+        server = try await start(place, wire, dying)
       }
       if number.isMultiple(of: 100) { report.say("\(number) kills of the handler, \(writer.newest("wrote") ?? "nothing written")") }
     }
@@ -56,17 +63,50 @@ import Vivarium
     await wire.end()
   }
 
-  private func start(_ place: String, handles: Bool, _ wire: Wire) async throws -> ChildProcess {
-    let process = try ChildProcess(
-      ["server", "--store", home.rawValue, "--place", place] + (handles ? ["--handles"] : []))
-    guard let line = await process.line("port "), let port = Int(line.dropFirst(5)) else { throw CheckFailed("The server did not start.") }
-    wire.lead(to: port)
+  // MARK: processes
+
+  private func start(_ place: String, _ wire: Wire, _ dying: [String] = []) async throws -> ChildProcess {
+    let handling = home == .postgres ? [] : ["--handles"]
+    let process = try ChildProcess(["server", "--store", home.rawValue, "--place", place] + handling + dying)
+    if let line = await process.line("port "), let port = Int(line.dropFirst(5)) {
+      wire.lead(to: port)
+    } else if dying.isEmpty {
+      throw CheckFailed("The server did not start.")
+    }
+    // One that dies at a point may be there before it listens.
     return process
   }
 
-  private func startHandler(_ place: String) async throws -> ChildProcess {
-    try ChildProcess(["handler", "--store", home.rawValue, "--place", place])
+  private func startHandler(_ place: String, _ dying: [String] = []) throws -> ChildProcess {
+    try ChildProcess(["handler", "--store", home.rawValue, "--place", place] + dying)
   }
+
+  /// The point at which a process has to die, all of them in turn; nil if it is killed at a random moment, or not any more.
+  private func pointOfDeath(_ kill: Int) -> String? {
+    guard kill <= kills, kill.isMultiple(of: HandlerKills.pointEvery) else { return nil }
+    return Fuse.handlerPoints[(kill / HandlerKills.pointEvery - 1) % Fuse.handlerPoints.count]
+  }
+
+  /// How a process is told its point.
+  private mutating func ending(of kill: Int) -> [String] {
+    guard let point = pointOfDeath(kill) else { return [] }
+    return ["--die-at", "\(point):\(Int.random(in: 1...2, using: &random))"]
+  }
+
+  /// Waits until a process has killed itself at its point.
+  private func seeDead(_ process: ChildProcess, at point: String) async {
+    let timer = Task { [report] in
+      do { try await Task.sleep(for: .seconds(30)) } catch { return }
+      report.violation("who handles events did not come to the point '\(point)'")
+      // Who waits for its end then sees it.
+      process.killNow()
+    }
+    _ = await process.line("a line that it does not write")
+    timer.cancel()
+    report.count("handlers that died at a point", 1)
+  }
+
+  // MARK: judging
 
   /// Waits until the handlers have dealt with the last write, or nothing more comes.
   private func judge(_ wire: Wire) async throws {

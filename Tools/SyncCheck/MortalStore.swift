@@ -13,24 +13,39 @@ final class Fuse: Sendable {
     ["bind", "declare", "commit", "changes", "objects", "acknowledge", "purge", "truncate", "receive", "send"]
     .flatMap { ["before-\($0)", "after-\($0)"] } + ["in-commit"]
 
+  /// The points of who handles events: before and after each call for the handler's lease and work, and within the commit of its work.
+  static let handlerPoints =
+    ["claim", "advance", "renew"].flatMap { ["before-\($0)", "after-\($0)"] } + ["in-advance"]
+
   private let point: String
   private let rest: Mutex<Int>
 
   /// - Parameter text: a point and a number: "after-commit:3".
   init?(_ text: String) {
     let parts = text.split(separator: ":")
-    guard parts.count == 2, let number = Int(parts[1]), Fuse.points.contains(String(parts[0])) else { return nil }
+    guard parts.count == 2, let number = Int(parts[1]), (Fuse.points + Fuse.handlerPoints).contains(String(parts[0])) else { return nil }
     point = String(parts[0])
     rest = Mutex(number)
   }
 
-  func reached(_ point: String) {
-    guard point == self.point else { return }
-    let isNow = rest.withLock { rest in
+  func reached(_ point: String) { if isNow(point) { kill(getpid(), SIGKILL) } }
+
+  /// As `reached`, but from another thread: what follows the point goes on for up to two milliseconds.
+  func reachedSoon(_ point: String) {
+    guard isNow(point) else { return }
+    let seconds = Double.random(in: 0...0.002)
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: seconds)
+      kill(getpid(), SIGKILL)
+    }
+  }
+
+  private func isNow(_ point: String) -> Bool {
+    guard point == self.point else { return false }
+    return rest.withLock { rest in
       rest -= 1
       return rest == 0
     }
-    if isNow { kill(getpid(), SIGKILL) }
   }
 
   /// Does something between two points.
@@ -102,6 +117,29 @@ struct MortalStore: SyncServerStore {
     try await fuse.around("truncate") { () throws(ServerStoreError) in try await base.truncateLog(path, through: seq) }
   }
 
+  func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    fuse.reached("before-claim")
+    let lease = try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
+    // Whoever waits for another's lease asks again and again, and nothing has changed.
+    if lease != nil { fuse.reached("after-claim") }
+    return lease
+  }
+
+  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
+    try await fuse.around("renew") { () throws(ServerStoreError) in try await base.renew(path, lease, until: end, at: time) }
+  }
+
+  func advance(
+    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
+  ) async throws(ServerStoreError) -> [Seq] {
+    try await fuse.around("advance") { () throws(ServerStoreError) -> [Seq] in
+      fuse.reachedSoon("in-advance")
+      return try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
+    }
+  }
+
   // MARK: as they are
 
   func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
@@ -110,28 +148,12 @@ struct MortalStore: SyncServerStore {
   func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
   func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
 
-  func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
-  ) async throws(ServerStoreError) -> HandlerLease? {
-    try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
-  }
-
-  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
-    try await base.renew(path, lease, until: end, at: time)
-  }
-
   func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
     try await base.objects(path, asOf: seq)
   }
 
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] { try await base.handlers(path) }
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
-
-  func advance(
-    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
-  ) async throws(ServerStoreError) -> [Seq] {
-    try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
-  }
 }
 
 /// A server's side of a connection, whose process dies before or after something that it receives or sends.

@@ -24,13 +24,13 @@ struct ServerCommand: AsyncParsableCommand {
   @Option(help: "A folder, or the address of a database.") var place: String
 
   @Flag(help: "Runs the handler of events as well.") var handles = false
-  @Option(help: "Forgets all the time what nobody needs, and dies when it comes to a point for the n-th time: 'after-commit:3'.")
+  @Option(
+    help: "Dies when it comes to a point for the n-th time: 'after-commit:3'. Forgets all the time what nobody needs, unless it handles.")
   var dieAt: String?
 
   func run() async throws {
     let fuse = dieAt.flatMap(Fuse.init)
-    let kept = try await store.open(place)
-    let stores: any SyncServerStore = if let fuse { MortalStore(base: kept, fuse: fuse) } else { kept }
+    let stores = try await store.open(place, fuse: fuse)
     let host = SyncHost(stores: stores, access: OpenAccess())
     let events = handles ? try await HandlerCommand.events(of: stores) : nil
     // Before anybody can write: so it hears of everything.
@@ -39,7 +39,8 @@ struct ServerCommand: AsyncParsableCommand {
     defer { handling.cancel() }
     let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
     printLine("port \(listener.port)")
-    let forgetting = fuse.map { _ in Task { await ServerCommand.forget(stores) } }
+    // A handler that has not yet begun with a store would miss what is forgotten before.
+    let forgetting: Task<Void, Never>? = handles ? nil : fuse.map { _ in Task { await ServerCommand.forget(stores) } }
     defer { forgetting?.cancel() }
     try await listener.run { transport in
       if let fuse { return await host.serve(FusedTransport(base: transport, fuse: fuse)) }
@@ -69,6 +70,13 @@ extension ServerHome {
     case .embedded: try EmbeddedServerStore(folder: place)
     case .postgres: try await PostgresServerStore(place, makesTables: true)
     }
+  }
+
+  /// The stores; with a fuse, such as end their process at one of its points.
+  func open(_ place: String, fuse: Fuse?) async throws -> any SyncServerStore {
+    let kept = try await open(place)
+    guard let fuse else { return kept }
+    return MortalStore(base: kept, fuse: fuse)
   }
 }
 #endif

@@ -184,8 +184,8 @@ import Vivarium
     return sum
   }
 
-  /// What the process has for itself: server, devices and all.
-  private static var memory: Int {
+  /// What the process has for itself, server, devices and all, in bytes; 0 where the system does not say it.
+  nonisolated static var memory: Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
     return (Int(line.filter(\.isNumber)) ?? 0) << 10
