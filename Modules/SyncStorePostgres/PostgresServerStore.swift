@@ -146,13 +146,13 @@ public actor PostgresServerStore: SyncServerStore {
 
   /// Performs a call with a store's number. A store that is gone may have been removed and made anew by another server: it is looked up
   /// once more.
-  private func finding<R: Sendable>(
-    _ path: StorePath, _ body: () async throws(ServerStoreError) -> R
+  private nonisolated func finding<R: Sendable>(
+    _ path: StorePath, _ body: @Sendable () async throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     let known = known(path)
     do throws(ServerStoreError) { return try await body() } catch {
       guard error.code == .unknownStore, let known else { throw error }
-      forget(path, known)
+      await forget(path, known)
     }
     return try await body()
   }
@@ -261,15 +261,10 @@ public actor PostgresServerStore: SyncServerStore {
   public nonisolated func changes(
     _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
   ) async throws(ServerStoreError) -> LogPage {
-    if let number = known(path) {
-      do throws(ServerStoreError) {
-        return try await logReader.changes(path, number, for: replica, after: seq, limitBytes: limitBytes)
-      } catch {
-        guard error.code == .unknownStore else { throw error }
-        await forget(path, number)
-      }
+    try await finding(path) { () throws(ServerStoreError) in
+      let number = if let known = known(path) { known } else { try await number(path) }
+      return try await logReader.changes(path, number, for: replica, after: seq, limitBytes: limitBytes)
     }
-    return try await logReader.changes(path, try await number(path), for: replica, after: seq, limitBytes: limitBytes)
   }
 
   public func objects(

@@ -34,14 +34,17 @@ actor StoreQueue {
   }
 
   private func work() async {
-    while !waiting.isEmpty {
-      let connection = await pool.take()
-      let requests = next()
-      let outcome = await make(requests, on: connection)
-      await pool.giveBack(connection)
-      await answer(requests, outcome)
-    }
+    while !waiting.isEmpty { await make { next() } }
     isBusy = false
+  }
+
+  /// Makes and answers changes that are chosen once there is a connection for them.
+  private func make(_ choose: () -> [any StoreRequest]) async {
+    let connection = await pool.take()
+    let requests = choose()
+    let outcome = await make(requests, on: connection)
+    await pool.giveBack(connection)
+    await answer(requests, outcome)
   }
 
   private func next() -> [any StoreRequest] {
@@ -81,17 +84,10 @@ actor StoreQueue {
       for request in requests { request.answer(nil) }
     case .failure(let failure) where requests.count > 1 && failure.isOfOne:
       // Each alone: what one of them reads or writes is refused, and the others must not pay for it.
-      for request in requests { await answer([request], makeAlone(request)) }
+      for request in requests { await make { [request] } }
     case .failure(let failure):
       for request in requests { request.answer(failure) }
     }
-  }
-
-  private func makeAlone(_ request: any StoreRequest) async -> Result<Seq?, PostgresFailure> {
-    let connection = await pool.take()
-    let outcome = await make([request], on: connection)
-    await pool.giveBack(connection)
-    return outcome
   }
 
   /// The number of changes that wait. For tests.

@@ -82,9 +82,7 @@ extension SyncSession {
 
   mutating func standingRead(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
     if state == .resetting {
-      if restamps < 2 { return begin(now, &effects) }
-      let delay = min(configuration.firstDelay << Int64(min(restamps, 20)), configuration.longestDelay)
-      return isNetworkThere ? wait(until: now + delay, &effects) : (state = .waitingForNetwork)
+      return restamps < 2 ? begin(now, &effects) : wait(until: now + delay(after: restamps), &effects)
     }
     // A connection sends one hello, with the standing that was read first; an earlier connection may have asked too.
     guard isConnected, local == nil else { return }
@@ -118,15 +116,20 @@ extension SyncSession {
     if isConnected { effects.append(.disconnect) }
     if let liveSince, now - liveSince >= configuration.settled { attempts = 0 }
     forgetConnection()
-    let doubled = configuration.firstDelay << Int64(min(attempts, 20))
-    let delay = min(doubled, configuration.longestDelay)
+    let delay = delay(after: attempts)
     attempts += 1
     earliest = now + Int64(min(seconds, 86_400)) * 1000
     let spread = Int64(Double(delay) * 0.25 * min(max(random, 0), 1))
-    if isNetworkThere { wait(until: max(now + delay - spread, earliest), &effects) } else { state = .waitingForNetwork }
+    wait(until: max(now + delay - spread, earliest), &effects)
+  }
+
+  /// Twice as long each time.
+  private func delay(after attempts: Int) -> Int64 {
+    min(configuration.firstDelay << Int64(min(attempts, 20)), configuration.longestDelay)
   }
 
   private mutating func wait(until time: Int64, _ effects: inout [SyncSessionEffect]) {
+    guard isNetworkThere else { return state = .waitingForNetwork }
     state = .waiting
     effects.append(.wake(.retry, at: time, generation: generation))
   }

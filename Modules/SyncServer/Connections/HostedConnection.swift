@@ -16,7 +16,7 @@ actor HostedConnection {
   /// The task that reads the connection, suspended while too much received data waits.
   private var reader: CheckedContinuation<Void, Never>?
   private var isOver = false
-  /// The part of it in the bytes of changesets that wait on all connections.
+  /// Its part of the bytes of changesets that wait on all connections, as it was counted last.
   private var uploadBytes = 0
   /// Closes the connection if the other side does not take the last message.
   private var farewell: Task<Void, Never>?

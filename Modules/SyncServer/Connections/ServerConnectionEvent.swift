@@ -96,8 +96,8 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   public var uploadWindow: UInt64 = 1 << 20
   /// The maximal number of bytes of one transaction, in any number of messages.
   public var transactionBytes = 256 << 20
-  /// The maximal number of bytes of changesets that wait on all connections of a host, as far as a connection has more of them than all may
-  /// have: with more, who sends on with such a one is sent away for a while. So nobody can fill the memory with what is never complete.
+  /// The maximal number of bytes of changesets that wait on all connections of a host. With more, a connection that sends on, and on which
+  /// more than two upload windows wait, is ended for a while: so nobody can fill the memory with transactions that are never complete.
   public var allUploadBytes = 1 << 30
   /// The approximate number of bytes of entries or objects in one message.
   public var pageBytes = 256 << 10

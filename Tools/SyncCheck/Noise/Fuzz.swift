@@ -28,7 +28,7 @@ struct Fuzz {
       if connections.isMultiple(of: 8) { host.renew(&random) }
       connections += 1
       connect()
-      if warm == nil, done >= frames / 10 { warm = Years.memory }
+      if warm == nil, done >= frames / 10 { warm = OwnMemory.bytes }
     }
     report.count("frames of noise", done)
     report.count("sessions within it", host.bound)
@@ -37,7 +37,7 @@ struct Fuzz {
   }
 
   private func judge(after warm: Int) {
-    let end = Years.memory
+    let end = OwnMemory.bytes
     if warm > 0, end > 0 {
       report.say("memory under noise: \(warm >> 10) KiB after a tenth of the frames, \(end >> 10) KiB after all")
       if end > warm + Fuzz.growthMax { report.violation("noise: memory grew from \(warm >> 10) to \(end >> 10) KiB") }

@@ -170,7 +170,7 @@ import Vivarium
   }
 
   private func size() throws -> Size {
-    Size(server: try serverBytes(), devices: Years.bytes(in: folder), memory: Years.memory)
+    Size(server: try serverBytes(), devices: Years.bytes(in: folder), memory: OwnMemory.bytes)
   }
 
   /// The bytes that the files of a folder take on the disk.
@@ -182,13 +182,6 @@ import Vivarium
       if lstat(folder.appending(path: name).path, &file) == 0 { sum += Int(file.st_blocks) * 512 }
     }
     return sum
-  }
-
-  /// What the process has for itself, server, devices and all, in bytes; 0 where the system does not say it.
-  nonisolated static var memory: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
-    return (Int(line.filter(\.isNumber)) ?? 0) << 10
   }
 }
 #endif
