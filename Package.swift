@@ -105,7 +105,7 @@ let targets: [Target] = [
   Room.module(
     "Vivarium",
     [
-      "ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues",
+      "ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues",
       "VivariumMacros", logging,
     ]),
   // Rank 7: companions on top of `Vivarium`.
@@ -131,8 +131,8 @@ let targets: [Target] = [
   Room.program(
     "inspect",
     [
-      "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "SyncClient",
-      argumentParser,
+      "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues",
+      "SyncClient", argumentParser,
     ], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
@@ -152,6 +152,7 @@ let targets: [Target] = [
       "SyncWebSocket", argumentParser, logging,
     ], path: "Tools/vivarium-server"),
   Room.library("SyncProving", [], path: "Tools/SyncProving"),
+  Room.library("StorageForwarding", ["StorageInterface", "StoreValues"], path: "Tools/StorageForwarding"),
   Room.program(
     "sync-conformance", ["SyncModel", "SyncProtocol", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
   Room.program("vivarium-sync-demo", ["SyncProving", argumentParser], path: "Tools/vivarium-sync-demo"),
@@ -164,9 +165,9 @@ let targets: [Target] = [
   Room.program(
     "SyncCheck",
     [
-      "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages", "StoreValues", "SyncClient", "SyncEvents", "SyncManagement",
-      "SyncModel", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium",
-      argumentParser,
+      "StorageForwarding", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages", "StoreValues", "SyncClient",
+      "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres",
+      "SyncWebSocket", "Vivarium", argumentParser,
     ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
   Room.library(
@@ -180,7 +181,7 @@ let targets: [Target] = [
     "ConformanceTests",
     ["ConformanceCases", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "VivariumTestSupport"]),
   Room.support("StorageReference", ["StorageInterface", "StoreValues"]),
-  Room.support("VivariumTestSupport", ["QueryModel", "StorageInterface", "StorageReference", "StoreValues"]),
+  Room.support("VivariumTestSupport", ["QueryModel", "StorageForwarding", "StorageInterface", "StorageReference", "StoreValues"]),
   Room.support(
     "StorageConformance", ["QueryModel", "StorageInterface", "StorageReference", "StoreValues", "VivariumTestSupport"]),
   Room.tests("StoreValuesTests", ["StoreValues", "VivariumTestSupport"]),
@@ -219,8 +220,8 @@ let targets: [Target] = [
   Room.tests(
     "StorageEncryptionTests",
     [
-      "StorageConformance", "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageMemory",
-      "StorageSQLite", "StoreInspection", "StoreValues", "Vivarium", "VivariumTestSupport",
+      "CVivariumSQLite", "StorageConformance", "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB",
+      "StorageMemory", "StorageSQLite", "StoreInspection", "StoreValues", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "QueryEngineTests",
@@ -257,13 +258,13 @@ let targets: [Target] = [
     "SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket", "VivariumTestSupport"] + network("NIOCore", "NIOPosix")),
   Room.tests(
     "SyncTokensTests",
-    ["SyncModel", "SyncProtocol", "SyncServer", "SyncTokens", "VivariumTestSupport"] + network("Crypto", package: "swift-crypto")),
+    ["SyncModel", "SyncProtocol", "SyncServer", "SyncTokens", "VivariumTestSupport"] + cryptography),
   Room.tests(
     "SyncServerProgramTests",
     [
-      "StorageLMDB", "SyncClient", "SyncProtocol", "SyncProving", "SyncWebSocket", "Vivarium", "VivariumTestSupport", "vivarium-server",
-      "sync-conformance", "vivarium-messages-demo", "vivarium-sync-demo", "vivarium-tasks",
-    ]),
+      "StorageLMDB", "SyncClient", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncWebSocket", "Vivarium",
+      "VivariumTestSupport", "vivarium-server", "sync-conformance", "vivarium-messages-demo", "vivarium-sync-demo", "vivarium-tasks",
+    ] + network("Crypto", package: "swift-crypto")),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
   Room.tests("SyncModelTests", ["StoreValues", "SyncModel", "VivariumTestSupport"]),
   Room.support(
@@ -283,14 +284,14 @@ let targets: [Target] = [
     "SyncEventsTests",
     [
       "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
-      "SyncServer", "Vivarium", "VivariumTestSupport",
+      "SyncProving", "SyncServer", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
     "SyncClientTests",
     [
-      "CVivariumSQLite", "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StoreValues", "SyncClient", "SyncModel", "SyncProtocol",
-      "SyncServer", "SyncSimulation", "Vivarium", "VivariumTestSupport",
+      "CVivariumSQLite", "ChangeTracker", "StorageCoordination", "StorageInterface", "StorageLMDB", "StorageMemory", "StoreValues",
+      "SyncClient", "SyncModel", "SyncProtocol", "SyncServer", "SyncSimulation", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
     "NotificationsTests",
@@ -322,7 +323,7 @@ let targets: [Target] = [
   Room.tests(
     "StoreMessagesTests",
     [
-      "MessageSamples", "StorageLMDB", "StorageMemory", "StoreMessages", "Vivarium", "VivariumTestSupport",
+      "MessageSamples", "StorageInterface", "StorageLMDB", "StorageMemory", "StoreMessages", "Vivarium", "VivariumTestSupport",
       "message-child",
     ]),
   Room.tests("TasksProgramTests", ["VivariumTestSupport", "vivarium-tasks"]),
@@ -355,13 +356,13 @@ let targets: [Target] = [
   Room.program(
     "crash-child",
     [
-      "CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageInterface", "StorageSQLite",
+      "CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageInterface", "StorageSQLite", "StoreValues",
       "VivariumTestSupport",
     ],
     path: "Tests/CrashChild"),
   Room.program(
     "damage-child",
-    ["StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "VivariumTestSupport"],
+    ["StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues", "VivariumTestSupport"],
     path: "Tests/DamageChild"),
   Room.tests("DamageTests", ["VivariumTestSupport", "damage-child"]),
   Room.support("MigrationSamples", ["StorageInterface", "StorageLMDB", "StorageSQLite", "Vivarium"]),

@@ -116,6 +116,14 @@ static inline void csqlite_wal_frames(const void *index, uint32_t *frames, uint3
   *backfilled = words[24];
 }
 
+// Whether a reader that cannot write the index finds a mark of its log to read from. It cannot set one.
+static inline int csqlite_wal_has_mark(const void *index) {
+  const volatile uint32_t *words = (const volatile uint32_t *)index;
+  for (int mark = 26; mark < 30; mark++)
+    if (words[mark] <= words[4]) return 1;
+  return 0;
+}
+
 // The two salts that tell this log from those before it, as they stand in its first bytes; SQLite gives it others whenever it
 // begins anew.
 static inline uint64_t csqlite_wal_salts(const void *index) { return ((const volatile uint64_t *)index)[4]; }

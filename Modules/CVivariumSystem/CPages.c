@@ -255,9 +255,43 @@ cs_answer cs_prove(cs_context c, const uint8_t *page, uint32_t level) {
   return CS_FOUND;
 }
 
-// The leaf of a key, NULL of the last of all; pages on the way there are proven where that is asked for.
+// Proves a branch and, from one of its ends on, those below it, until they have `*leaves` leaves together.
+static cs_answer cs_prove_end(cs_context c, const uint8_t *page, uint32_t level, _Bool last, unsigned *leaves) {
+  cs_answer answer = cs_prove(c, page, level);
+  unsigned count = cs_count(page);
+  if (answer == CS_FOUND && level + 2 >= c.tree->depth) *leaves -= count < *leaves ? count : *leaves;
+  if (level + 2 >= c.tree->depth) return answer;
+  for (unsigned i = 0; answer == CS_FOUND && i < count && *leaves; i++) {
+    const uint8_t *child;
+    answer = cs_page(c, cs_child(cs_node(page, last ? count - 1 - i : i)), level + 1, &child);
+    if (answer == CS_FOUND) answer = cs_prove_end(c, child, level + 1, last, leaves);
+  }
+  return answer;
+}
+
+// Proves what lies on both sides of a child of a branch. When a branch has one child left after deletions, LMDB moves a page there from the
+// branch beside it or merges the two, and looks into that page with the next deletion. Each deletion moves one at most, and what can be
+// deleted from then on are the keys of one leaf that is not a quarter full: fewer than size / 64.
+static cs_answer cs_prove_beside(cs_context c, const uint8_t *page, uint32_t level, unsigned place) {
+  for (int right = 0; right < 2; right++) {
+    unsigned leaves = c.pages->size / 64, count = cs_count(page);
+    for (unsigned i = place; leaves && (right ? i + 1 < count : i > 0);) {
+      const uint8_t *beside;
+      i = right ? i + 1 : i - 1;
+      cs_answer answer = cs_page(c, cs_child(cs_node(page, i)), level + 1, &beside);
+      if (answer == CS_FOUND) answer = cs_prove_end(c, beside, level + 1, !right, &leaves);
+      if (answer != CS_FOUND) return answer;
+    }
+  }
+  return CS_FOUND;
+}
+
+// How much is proven on the way to a leaf: nothing, the branches, and those beside them as well.
+typedef enum { CS_TRUSTS, CS_PROVES, CS_PROVES_WIDELY } cs_proof;
+
+// The leaf of a key, NULL of the last of all.
 static cs_answer cs_leaf(
-    cs_context c, const cs_span *key, _Bool proves, const uint8_t *path[CS_DEPTH_MAX], const uint8_t **leaf) {
+    cs_context c, const cs_span *key, cs_proof proof, const uint8_t *path[CS_DEPTH_MAX], const uint8_t **leaf) {
   if (c.tree->depth > CS_DEPTH_MAX) return cs_damaged(c, c.tree->root);
   uint64_t number = c.tree->root;
   for (uint32_t level = 0;; level++) {
@@ -265,8 +299,12 @@ static cs_answer cs_leaf(
     if (answer != CS_FOUND) return answer;
     if (level + 1 == c.tree->depth) return CS_FOUND;
     path[level] = *leaf;
-    if (proves && (answer = cs_prove(c, *leaf, level)) != CS_FOUND) return answer;
-    number = cs_child(cs_node(*leaf, key ? cs_branch(c, *leaf, *key) : cs_count(*leaf) - 1));
+    if (proof != CS_TRUSTS && (answer = cs_prove(c, *leaf, level)) != CS_FOUND) return answer;
+    unsigned place = key ? cs_branch(c, *leaf, *key) : cs_count(*leaf) - 1;
+    // Leaves are proven with their branch.
+    if (proof == CS_PROVES_WIDELY && level + 2 < c.tree->depth && (answer = cs_prove_beside(c, *leaf, level, place)) != CS_FOUND)
+      return answer;
+    number = cs_child(cs_node(*leaf, place));
   }
 }
 
@@ -275,7 +313,7 @@ cs_answer cs_get(cs_pages *pages, const cs_tree *tree, const void *key, size_t c
   cs_context c = {pages, tree, fault};
   cs_span wanted = {key, count};
   const uint8_t *path[CS_DEPTH_MAX], *leaf;
-  cs_answer answer = cs_leaf(c, &wanted, 0, path, &leaf);
+  cs_answer answer = cs_leaf(c, &wanted, CS_TRUSTS, path, &leaf);
   if (answer != CS_FOUND) return answer;
   _Bool exact;
   unsigned place = cs_search(c, leaf, wanted, &exact);
@@ -288,12 +326,12 @@ cs_answer cs_get(cs_pages *pages, const cs_tree *tree, const void *key, size_t c
   return CS_MISSING;
 }
 
-cs_answer cs_prepare(cs_pages *pages, const cs_tree *tree, const void *key, size_t count, cs_fault *fault) {
+cs_answer cs_prepare(cs_pages *pages, const cs_tree *tree, const void *key, size_t count, _Bool deletes, cs_fault *fault) {
   if (tree->root == UINT64_MAX) return CS_MISSING;
   cs_context c = {pages, tree, fault};
   cs_span wanted = {key, count}, value;
   const uint8_t *path[CS_DEPTH_MAX], *leaf;
-  cs_answer answer = cs_leaf(c, key ? &wanted : NULL, 1, path, &leaf);
+  cs_answer answer = cs_leaf(c, key ? &wanted : NULL, deletes ? CS_PROVES_WIDELY : CS_PROVES, path, &leaf);
   if (answer != CS_FOUND || !key) return answer;
   _Bool exact;
   unsigned place = cs_search(c, leaf, wanted, &exact);

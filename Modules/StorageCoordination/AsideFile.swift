@@ -9,7 +9,7 @@ import Darwin
 import StorageInterface
 
 /// A file that is written under a temporary name and renamed when it is complete. If its process is killed before, the file stays in
-/// the folder; the next process that creates a file for the same name removes it.
+/// the folder; the next process that creates a file for the same name removes it, with every file that is named after it.
 package struct AsideFile: Sendable {
   /// Beyond the data and the lock ranges of the databases.
   private static let lockByte: Int64 = 1 << 61
@@ -75,10 +75,19 @@ package struct AsideFile: Sendable {
 
   /// Removes the files that dead processes have left for the same final name.
   private static func removeAbandoned(_ folder: String, _ name: String) {
-    for other in Folder.names(in: folder) {
+    let names = Folder.names(in: folder)
+    for other in names {
       guard let maker = maker(of: other, name), isGone(maker), isLetGo(folder + other) else { continue }
-      remove(folder + other)
+      for side in names where isNamedAfter(other, side) { unlink(folder + side) }
+      // Last, because without it nobody would look for the rest.
+      unlink(folder + other)
     }
+  }
+
+  /// Whether a name is that of a log beside an unfinished file, or of a store that is made beside it, with the store's own side files.
+  private static func isNamedAfter(_ file: String, _ name: String) -> Bool {
+    guard name.hasPrefix(file), let next = name.dropFirst(file.count).first else { return false }
+    return next == "-" || next == "."
   }
 
   /// The process id in a name of the form that `init` gives; nil for other names.

@@ -45,7 +45,7 @@ public final class FileDoorbell: Doorbell {
   private static let name = "bell file"
 
   /// A bell is one zero byte, or empty if new. So ringing changes nothing, even in a foreign file.
-  private static func isOurs(_ file: Int32, _ path: String) -> Bool {
+  static func isOurs(_ file: Int32, _ path: String) -> Bool {
     SideFile.passes(file, 1) { bytes, length in
       length == 0 ? SideFile.isNew(file, path: path, suffix: ".bell") : length == 1 && bytes == [0]
     }

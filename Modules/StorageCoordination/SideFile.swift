@@ -35,6 +35,29 @@ package enum SideFile {
       .foreignFile, .engine, "'\(path)' is not the \(name) of a store.", remedy: "Move it away; it is made anew.")
   }
 
+  /// Whether something else lies under the name of a side file: anything but a regular file, or one that `isOurs` does not know. False
+  /// if there is nothing, or nothing that this process may look at. Not for a file on which this process has POSIX locks: they go.
+  package static func isForeign(_ path: String, _ isOurs: (_ file: Int32) -> Bool) -> Bool {
+    var number: Int32 = 0
+    let file = cs_open_side(path, false, false, 0, &number)
+    guard file >= 0 else { return number == ELOOP || number == ENXIO }
+    defer { close(file) }
+    var info = stat()
+    guard fstat(file, &info) == 0 else { return false }
+    return info.st_mode & S_IFMT != S_IFREG || !isOurs(file)
+  }
+
+  /// `isForeign` for the side files that the stores of several engines have, by what their names end with. False for other names.
+  package static func isForeign(_ path: String) -> Bool {
+    isForeign(path) { file in
+      if path.hasSuffix(".coord") { return CoordinationFile.isOurs(file, path) }
+      if path.hasSuffix(".bell") { return FileDoorbell.isOurs(file, path) }
+      // Nobody writes to it.
+      if path.hasSuffix(FileTurn.replication) { return beginning(file, 1)?.length == 0 }
+      return true
+    }
+  }
+
   /// The first bytes of an open file, up to `count`, and its length; nil if it cannot be read.
   package static func beginning(_ file: Int32, _ count: Int) -> (bytes: [UInt8], length: Int)? {
     var info = stat()

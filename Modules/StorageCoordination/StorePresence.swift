@@ -20,13 +20,17 @@ public final class StorePresence: Sendable {
     case reader
     /// A reader whose snapshots are not protected from writers: it and writers exclude each other.
     case unprotectedReader
+    /// A reader of the data file without its log, in which there is nothing yet. Excludes nobody: whoever moves a log into the data
+    /// file asks before (`isDataFileRead`), and moves nothing meanwhile.
+    case dataFileReader
   }
 
   private static let byte: Int64 = 1 << 61
   private static let writerByte = byte + 1
   private static let unprotectedByte = byte + 2
+  private static let dataFileByte = byte + 3
   /// Never locked.
-  private static let end = byte + 3
+  private static let end = byte + 4
   private let descriptor: Int32
   private let mark = ForkMark()
 
@@ -52,6 +56,7 @@ public final class StorePresence: Sendable {
     let (own, other) = switch role {
     case .writer: (StorePresence.writerByte, StorePresence.unprotectedByte)
     case .unprotectedReader: (StorePresence.unprotectedByte, StorePresence.writerByte)
+    case .dataFileReader: (StorePresence.dataFileByte, StorePresence.end)
     case .reader: (StorePresence.byte, StorePresence.end)
     }
     guard cs_lock_shared(file, own, 1) == 0, cs_locked_at(file, other, 1) < 0 else {
@@ -64,6 +69,23 @@ public final class StorePresence: Sendable {
   /// Announces the data file of the store. False if another process that is present has a different one open: then the data
   /// file was replaced, and the side files still belong to the old one.
   public func claim(data: FileIdentity) -> Bool { FileClaim.take(descriptor, for: data) }
+
+  /// Lets others change the data file that a `dataFileReader` has read; it goes on as a reader. Idempotent. From any thread.
+  public func leaveDataFile() {
+    // In a forked child the lock is the parent's.
+    if !mark.isStale { _ = cs_unlock(descriptor, StorePresence.dataFileByte, 1) }
+  }
+
+  /// Whether somebody, of this process or another, reads the data file without a log. True if that cannot be found out.
+  ///
+  /// Who announces that afterwards finds what the caller has in its log: it looks there after its announcement.
+  public static func isDataFileRead(path: String) -> Bool {
+    var number: Int32 = 0
+    let file = cs_open_side(path, false, false, 0, &number)
+    guard file >= 0 else { return number != ENOENT }
+    defer { close(file) }
+    return cs_locked_at(file, dataFileByte, 1) >= 0
+  }
 
   deinit {
     // In a forked child the locks are the parent's.

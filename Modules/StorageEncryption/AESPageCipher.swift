@@ -3,8 +3,8 @@ import Crypto
 import Foundation
 import StorageInterface
 
-/// AES-256-GCM with a random nonce of 96 bits for each writing of a page: nonce, what is encrypted, tag. Key and check are made of the
-/// secret and the file's salt by HKDF with SHA-256.
+/// AES-256-GCM with a random nonce of 96 bits for each writing of a page: nonce, what is encrypted, tag. Keys and check are made of the
+/// secret and the file's salt by HKDF with SHA-256, and masks by HMAC with SHA-256.
 ///
 /// Random nonces are good for 2^32 writings of one file, 16 TiB in pages of 4 KiB: then two are the same with a chance of one in 2^32.
 struct AESPageCipher: PageCipher {
@@ -15,6 +15,7 @@ struct AESPageCipher: PageCipher {
   let overhead = AESPageCipher.nonceCount + AESPageCipher.tagCount
   let check: [UInt8]
   private let key: SymmetricKey
+  private let maskKey: SymmetricKey
 
   init(_ secret: SymmetricKey, _ salt: [UInt8]) {
     func derived(_ name: String, _ count: Int) -> SymmetricKey {
@@ -23,6 +24,7 @@ struct AESPageCipher: PageCipher {
     }
     key = derived(" key", 32)
     check = derived(" check", 4).withUnsafeBytes { Array($0) }
+    maskKey = derived(" mask", 32)
   }
 
   func seal(
@@ -43,6 +45,11 @@ struct AESPageCipher: PageCipher {
     else { return false }
     plain.copyBytes(from: opened)
     return true
+  }
+
+  func mask(_ bytes: UnsafeMutableRawBufferPointer, _ context: UnsafeRawBufferPointer) {
+    let code = HMAC<SHA256>.authenticationCode(for: context, using: maskKey)
+    for (i, byte) in zip(bytes.indices, code) { bytes[i] ^= byte }
   }
 }
 #endif

@@ -87,26 +87,45 @@ extension LMDBEnvironment {
     )
   }
 
-  /// Opens without the right to write. LMDB protects a reader through its lock file; if that cannot be written, the store is
-  /// opened unprotected, and the coordination file keeps writers out meanwhile.
+  /// Opens without the right to write. LMDB protects a reader through its lock file; if that cannot be written, `ReaderPins` do.
   private static func reader(
     _ files: LMDBFiles, _ open: RawEnvironment?, _ token: UInt64, _ map: MapBounds
   ) throws(StorageError) -> (RawEnvironment, LMDBEnvironment) {
     let bell = try FileDoorbell(path: files.bell, isReadOnly: true)
-    func wrapped(_ raw: RawEnvironment, _ presence: StorePresence?) -> (RawEnvironment, LMDBEnvironment) {
-      (raw, LMDBEnvironment(raw: raw, token: token, files: files, presence: presence, writerLock: nil, bell: bell, map: map))
+    func wrapped(_ raw: RawEnvironment, _ presence: StorePresence?, _ pins: ReaderPins? = nil) -> (RawEnvironment, LMDBEnvironment) {
+      let environment = LMDBEnvironment(
+        raw: raw, token: token, files: files, presence: presence, writerLock: nil, bell: bell, pins: pins, map: map)
+      return (raw, environment)
     }
     let presence = try optionalPresence(files, as: .reader)
-    if let open { return wrapped(open, presence) }
+    if let open {
+      if !open.isLockless { return wrapped(open, presence) }
+      let (guardian, pins) = try protection(files, open, presence)
+      return wrapped(open, guardian, pins)
+    }
     do {
       return wrapped(try protected(files, isReadOnly: true, map), presence)
     } catch where error.code == .permissionDenied {
-      let guardian = try optionalPresence(files, as: .unprotectedReader)
       let raw = try RawEnvironment(
         files: files, isReadOnly: true, isLockless: true, mapSize: map.first(for: files), mapSizeMax: map.last,
         mode: files.sideMode)
-      return wrapped(raw, guardian)
+      do throws(StorageError) {
+        let (guardian, pins) = try protection(files, raw, presence)
+        return wrapped(raw, guardian, pins)
+      } catch {
+        raw.close()
+        throw error
+      }
     }
+  }
+
+  /// What protects a reader without a place in LMDB's table: its locks on the data file. Where the system has none, its presence keeps
+  /// writers away, if there is a coordination file.
+  private static func protection(
+    _ files: LMDBFiles, _ raw: RawEnvironment, _ presence: StorePresence?
+  ) throws(StorageError) -> (StorePresence?, ReaderPins?) {
+    if let pins = try ReaderPins(files, of: raw.pointer) { return (presence, pins) }
+    return (try optionalPresence(files, as: .unprotectedReader), nil)
   }
 
   /// Opens with LMDB's table of readers, with the lock file's blocks reserved, and with a claim on the file against users of

@@ -56,7 +56,10 @@ extension LMDBEnvironment {
   /// not suffice, because a killed writer may have left a version that readers do not see yet. All of that version is synced.
   private func whileNobodyCommits<R>(_ body: (OpaquePointer) throws(StorageError) -> R) throws(StorageError) -> R {
     let transaction = try beginLMDBWrite(.statement).transaction
-    defer { mdb_txn_abort(transaction) }
+    defer {
+      mdb_txn_abort(transaction)
+      liftFloor()
+    }
     // The last writer may have been killed before its commit was synced.
     let synced = mdb_env_sync(pointer, 1)
     guard synced == 0 else { throw .lmdb(synced, .statement, doing: "sync", path: files.data) }
@@ -189,7 +192,7 @@ extension LMDBEnvironment {
   /// The oldest transaction being read, this read transaction included.
   private func oldestTransaction(_ transaction: OpaquePointer) -> UInt64 {
     let own = UInt64(mdb_txn_id(transaction))
-    return LMDBStore.readers(self).compactMap(\.transaction).reduce(own, min)
+    return (LMDBStore.readers(self) + outsideReaders).compactMap(\.transaction).reduce(own, min)
   }
 
   private var pageSize: Int {

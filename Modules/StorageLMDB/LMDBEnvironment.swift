@@ -13,7 +13,7 @@ final class LMDBEnvironment: Sendable {
   /// The key-value pairs are in LMDB's unnamed database, which always has this number.
   static let database: MDB_dbi = 1
   private static let idleSnapshotsMax = 16
-  private static let viewTriesMax = 1_000
+  static let viewTriesMax = 1_000
   /// A check costs about as much as a commit that is not synced.
   static let commitsBetweenChecks = 64
   static let bytesBetweenChecks = 16 << 20
@@ -26,7 +26,11 @@ final class LMDBEnvironment: Sendable {
   let safePoints = SafePoints()
   let pages: StorePages
   private let presence: StorePresence?
-  private let raw: RawEnvironment
+  let raw: RawEnvironment
+  /// What holds versions for readers if they are not in LMDB's table.
+  let pins: ReaderPins?
+  /// What tells LMDB of readers outside of its table; made when there first is one.
+  let floor = Mutex<ReaderFloor?>(nil)
   private let token: UInt64
   /// Read transactions that were reset and can be renewed in a few nanoseconds. They pin nothing.
   private let idle = Mutex<[IdleTransaction]>([])
@@ -46,7 +50,7 @@ final class LMDBEnvironment: Sendable {
 
   init(
     raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
-    bell: FileDoorbell, map: MapBounds
+    bell: FileDoorbell, pins: ReaderPins? = nil, map: MapBounds
   ) {
     self.raw = raw
     self.token = token
@@ -56,12 +60,14 @@ final class LMDBEnvironment: Sendable {
     self.presence = presence
     self.writerLock = writerLock
     self.bell = bell
+    self.pins = pins
   }
 
   deinit {
     if mark.isStale { return }
     safePoints.finish(self)
     for transaction in idle.withLock({ $0 }) { mdb_txn_abort(transaction.pointer) }
+    endFloor()
     LMDBEnvironment.table.letGo(of: raw, token)
   }
 
@@ -116,9 +122,8 @@ final class LMDBEnvironment: Sendable {
       remedy: "Close it everywhere and open it again; else restore it from a copy.")
   }
 
-  /// A read transaction of the newest version. The caller passes it to `endRead`.
-  func beginRead() throws(StorageError) -> OpaquePointer {
-    try mark.check()
+  /// A read transaction of the newest version, which `pins` do not hold yet.
+  func beginUnpinned() throws(StorageError) -> OpaquePointer {
     while let transaction = idle.withLock({ $0.popLast() })?.pointer {
       let code = mdb_txn_renew(transaction)
       if code == 0 { return transaction }
@@ -150,17 +155,23 @@ final class LMDBEnvironment: Sendable {
   }
 
   /// LMDB's own right to write, with a transaction on the newest version. Only for the holder of our right, who ends it on this
-  /// thread. `handle` is the handle it was begun on.
+  /// thread and then calls `liftFloor`. `handle` is the handle it was begun on.
   func beginLMDBWrite(_ scope: StorageError.Scope) throws(StorageError) -> (transaction: OpaquePointer, handle: OpaquePointer) {
-    while true {
-      var transaction: OpaquePointer?
-      let handle = pointer
-      let code = mdb_txn_begin(handle, nil, 0, &transaction)
-      if code == 0, let transaction { return (transaction, handle) }
-      guard code == MDB_MAP_RESIZED else {
-        throw .lmdb(code, code == MDB_PANIC ? .engine : scope, doing: "begin a write to", path: files.data)
+    try lowerFloor(scope)
+    do throws(StorageError) {
+      while true {
+        var transaction: OpaquePointer?
+        let handle = pointer
+        let code = mdb_txn_begin(handle, nil, 0, &transaction)
+        if code == 0, let transaction { return (transaction, handle) }
+        guard code == MDB_MAP_RESIZED else {
+          throw .lmdb(code, code == MDB_PANIC ? .engine : scope, doing: "begin a write to", path: files.data)
+        }
+        try growMap(from: handle)
       }
-      try growMap(from: handle)
+    } catch {
+      liftFloor()
+      throw error
     }
   }
 
@@ -194,7 +205,9 @@ final class LMDBEnvironment: Sendable {
   /// Releases the version. Does nothing in a forked child: the place in the table of readers is the parent's.
   func endRead(_ transaction: OpaquePointer) {
     if mark.isStale { return }
+    let number = LMDBEnvironment.number(of: transaction)
     mdb_txn_reset(transaction)
+    pins?.letGo(number)
     let isOfNewestMap = mdb_txn_env(transaction) == pointer
     let isKept = idle.withLock { idle in
       guard isOfNewestMap, idle.count < LMDBEnvironment.idleSnapshotsMax else { return false }
@@ -253,6 +266,7 @@ final class LMDBEnvironment: Sendable {
   /// LMDB publishes the newest version when its own right to write is acquired after a holder's death.
   private func finishDeadCommit() throws(StorageError) {
     mdb_txn_abort(try beginLMDBWrite(.statement).transaction)
+    liftFloor()
   }
 
   /// Call after each commit of this process. Now and then, by count or by bytes, it checks for dead readers, which would keep

@@ -48,8 +48,8 @@ extension LMDBFiles {
   // MARK: The lock file
 
   /// Allocates all blocks of LMDB's lock file: it is mapped, and on a full disk an access to a missing block would end the
-  /// process. Creates it in full length, as LMDB would, if it does not exist. Must not be called while this process has the
-  /// store open: closing the file would drop LMDB's locks.
+  /// process. Creates it in full length, as LMDB would, if it does not exist. Throws `.foreignFile` for what is not LMDB's, and leaves
+  /// it as it was. Must not be called while this process has the store open: closing the file would drop LMDB's locks.
   ///
   /// On a read-only file system LMDB silently omits its table. A reader gets `.permissionDenied` there, so that it is opened
   /// without the table, and with other means of keeping writers away.
@@ -67,25 +67,62 @@ extension LMDBFiles {
     if file < 0, number == EACCES || number == EROFS || number == EPERM { return }
     guard file >= 0 else { throw .system(number, doing: "open the table of readers", path: lock) }
     defer { close(file) }
+    guard isTable(file) else { throw SideFile.foreign(lock, "lock file") }
     let length = lseek(file, 0, SEEK_END)
     // Another length means another number of readers, decided by whoever created it.
     number = cs_reserve(file, length > 0 ? Int64(length) : LMDBFiles.lockLength)
     if number != 0 { throw .system(number, doing: "make room in the table of readers", path: lock) }
   }
 
-  /// The length of LMDB's table: two lines of 64 bytes with its two locks, longer if the system's are, and one line per reader.
-  private static let lockLength: Int64 = {
+  /// The bytes of a reader's line in LMDB's table.
+  static let readerSize = 64
+
+  /// Where the lines of readers begin: after two lines of 64 bytes with LMDB's two locks, longer if the system's are.
+  static let tableStart: Int = {
     let line = 64
     func lines(_ bytes: Int) -> Int { (bytes + line - 1) / line * line }
     #if canImport(Darwin)
     // Darwin has names of locks instead.
-    let (first, second) = (lines(8 + 24 + 16), lines(24))
+    return lines(8 + 24 + 16) + lines(24)
     #else
     let mutex = MemoryLayout<pthread_mutex_t>.size
-    let (first, second) = (lines(8 + mutex + 16), lines(mutex))
+    return lines(8 + mutex + 16) + lines(mutex)
     #endif
-    return Int64(first + second + Int(RawEnvironment.readersMax) * line)
   }()
+
+  /// Whether an open file is a table that LMDB has made, or begins to make. LMDB itself writes to whatever has the name.
+  func isTable(_ file: Int32) -> Bool {
+    // Again, if another process has made it longer in between.
+    for _ in 0..<3 {
+      guard let (bytes, length) = SideFile.beginning(file, 4) else { return false }
+      if length == 0 {
+        if SideFile.isNew(file, path: lock, suffix: "-lock") { return true }
+        continue
+      }
+      if bytes.count == 4, bytes.withUnsafeBytes({ $0.loadUnaligned(as: UInt32.self) }) == LMDBMeta.magic { return true }
+      guard bytes.allSatisfy({ $0 == 0 }) else { return false }
+      // Somebody makes it, or was killed while he did: LMDB writes its number last.
+      return length == Int(LMDBFiles.lockLength) || LMDBFiles.isZeroes(file, length)
+    }
+    return false
+  }
+
+  private static func isZeroes(_ file: Int32, _ length: Int) -> Bool {
+    // More than the table of a million readers.
+    guard length <= 1 << 26 else { return false }
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    var place = 0
+    while place < length {
+      let count = part.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(place)) }
+      if count <= 0 { return count == 0 }
+      guard part[..<count].allSatisfy({ $0 == 0 }) else { return false }
+      place += count
+    }
+    return true
+  }
+
+  /// The length of LMDB's table.
+  private static let lockLength = Int64(tableStart + Int(RawEnvironment.readersMax) * readerSize)
 
   /// Announces our presence with this data file. `.replaced` if somebody still has the previous data file open.
   func claim(_ presence: StorePresence) throws(StorageError) {

@@ -11,10 +11,21 @@ import StorageInterface
 import StoreValues
 
 extension LMDBFiles {
-  /// Removes all files. The caller has ensured that nobody has the store open.
+  /// Removes all files; whatever else lies under their names stays. The caller has ensured that nobody has the store open.
   func removeAll() throws(StorageError) {
-    for path in [data + FileTurn.replication] + all where unlink(path) != 0 && errno != ENOENT {
+    // All are looked at first: who may have made a side file is asked of the data file.
+    let own = ([data + FileTurn.replication] + all).filter { !isForeign($0) }
+    for path in own where unlink(path) != 0 && errno != ENOENT {
       throw .system(errno, doing: "remove", path: path)
+    }
+  }
+
+  private func isForeign(_ path: String) -> Bool {
+    switch path {
+    case data: false
+    case lock: SideFile.isForeign(path) { isTable($0) }
+    case safePoint: SideFile.isForeign(path) { SafePointFile.isOurs($0) }
+    default: SideFile.isForeign(path)
     }
   }
 

@@ -134,14 +134,12 @@ struct LMDBFiles: Sendable, Hashable {
     return stat(data, &info) == 0 ? Int(info.st_size) : 0
   }
 
-  /// The permissions of the data file.
-  var dataMode: UInt32 {
+  /// Permissions of new files beside the data file, and of copies: its own, and always read and write for the owner. The owner's alone
+  /// if it is gone.
+  var sideMode: UInt32 {
     var info = stat()
-    return stat(data, &info) == 0 ? UInt32(info.st_mode) & 0o777 : LMDBEnvironment.mode
+    return (stat(data, &info) == 0 ? UInt32(info.st_mode) & 0o777 : 0) | 0o600
   }
-
-  /// Permissions of new files beside the data file: its own, and always read and write for the owner.
-  var sideMode: UInt32 { dataMode | 0o600 }
 
   /// The disk usage of the data file.
   var allocatedDataBytes: Int { LMDBFiles.allocated(data) }

@@ -124,7 +124,8 @@ struct LMDBHeader {
 struct LMDBMeta {
   static let layout: UInt32 = 1
   static let pageSizeOffset = 40
-  private static let magic: UInt32 = 0xBEEF_C0DE
+  /// LMDB's own number, in its lock file too.
+  static let magic: UInt32 = 0xBEEF_C0DE
   private static let size = 152
 
   /// The page that it says it is, 0 or 1.

@@ -21,7 +21,7 @@ extension LMDBStore {
     let expected = try statistics().liveBytes
     // Pages filled in order take no more space than their source. An excess costs only address space.
     let mapSize = max(RawEnvironment.mapSizeMin, min(expected, .max / 4) * 2 + LMDBCopy.partBytes * 4)
-    let mode = try environment().files.dataMode
+    let mode = try environment().files.sideMode
     let isMade = try LMDBFiles.making(path, mode: mode, mapSize: mapSize) { (handle, aside) throws(StorageError) in
       let copy = LMDBCopy(handle, aside, path, expected)
       try copy.fill(from: view, snapshot.version, progress)

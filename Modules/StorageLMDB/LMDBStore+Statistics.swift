@@ -28,6 +28,7 @@ extension LMDBStore {
     result.liveBytes = max(0, (Int(info.me_last_pgno) + 1) * traits.pageSize - result.freeBytes)
     // Excludes our own transaction here and those of safe points, which go away by themselves.
     var readers = environment.safePoints.withoutPins(of: getpid()) { LMDBStore.readers(environment) }
+    readers += environment.outsideReaders
     let oldest = readers.compactMap(\.transaction).reduce(number, min)
     result.heldBytes = max(0, result.freeBytes - FreePages.count(transaction, through: oldest) * traits.pageSize)
     if let own = readers.firstIndex(of: Reader(process: getpid(), transaction: number)) { readers.remove(at: own) }
@@ -42,7 +43,7 @@ extension LMDBStore {
     return result
   }
 
-  /// A line of LMDB's table of readers. `transaction` is nil if it holds nothing.
+  /// A line of LMDB's table of readers, or a reader outside of it. `transaction` is nil if it holds nothing, `process` 0 if unknown.
   struct Reader: Equatable {
     var process: Int32
     var transaction: UInt64?

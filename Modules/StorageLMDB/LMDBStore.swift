@@ -30,7 +30,8 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
     mdb_env_stat(environment.pointer, &statistics)
     // A large value has LMDB's page header of 16 bytes, and its checksum at the end.
     traits = KeyValueTraits(
-      kind: "lmdb", pageSize: Int(statistics.ms_psize), pageOverhead: 16 + Int(CS_SEAL), forkMark: forkMark)
+      kind: "lmdb", pageSize: Int(statistics.ms_psize), pageOverhead: 16 + Int(CS_SEAL), forkMark: forkMark,
+      file: environment.files.data)
     self.path = environment.files.data
     self.isReadOnly = isReadOnly
     current = Mutex(environment)

@@ -35,10 +35,10 @@ final class LMDBView: Sendable {
   /// Whether a lent value is on pages of its own, not on one with other entries.
   func hasOwnPages(_ value: UnsafeRawBufferPointer) -> Bool { cs_has_own_pages(map.pointer, value.baseAddress) }
 
-  /// Verifies the pages that LMDB will access when it writes the key; nil: when it looks for the last key.
-  func prepare(_ key: UnsafeRawBufferPointer?) throws(StorageError) {
+  /// Verifies the pages that LMDB will access when it puts or deletes the key; nil: when it looks for the last key.
+  func prepare(_ key: UnsafeRawBufferPointer?, deletes: Bool = false) throws(StorageError) {
     var (tree, fault) = (entries, cs_fault())
-    let answer = cs_prepare(map.pointer, &tree, key?.baseAddress, key?.count ?? 0, &fault)
+    let answer = cs_prepare(map.pointer, &tree, key?.baseAddress, key?.count ?? 0, deletes, &fault)
     guard answer == CS_FOUND || answer == CS_MISSING else { throw damage(fault) }
   }
 

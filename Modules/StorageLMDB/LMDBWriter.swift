@@ -43,6 +43,7 @@ final class LMDBWriter: KeyValueWriter {
     let format = try checkBase(batch)
     makeRoom(for: batch.count, byteCount)
     let (transaction, handle) = try environment.beginLMDBWrite(.transaction)
+    defer { environment.liftFloor() }
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let number = UInt(mdb_txn_id(transaction))
@@ -98,7 +99,7 @@ final class LMDBWriter: KeyValueWriter {
     try view.prepare(nil)
     try withRecordKey { key throws(StorageError) in try view.prepare(key) }
     try StoreID.withKey { key throws(StorageError) in try view.prepare(key) }
-    try batch.forEach { key, _ throws(StorageError) in try view.prepare(key) }
+    try batch.forEach { key, value throws(StorageError) in try view.prepare(key, deletes: value == nil) }
     return environment.pages.format ?? StoreRecord.currentFormat
   }
 

@@ -17,6 +17,8 @@ final class RawEnvironment: Sendable {
     var handles: [Handle] = []
     /// Keeps other handles of this process from clearing the table of readers.
     var tableGuard: TableGuard?
+    /// Mapped by whoever needs a line in it first.
+    var readerTable: ReaderTable?
     /// The opened files; nil without a table of readers.
     var identities: Identities?
   }
@@ -104,6 +106,16 @@ final class RawEnvironment: Sendable {
     }
   }
 
+  /// LMDB's table of readers, in a map of our own that stays until the handles are closed.
+  func readerTable() throws(StorageError) -> ReaderTable {
+    try state.withLock { state throws(StorageError) in
+      if let made = state.readerTable { return made }
+      let made = try ReaderTable(files)
+      state.readerTable = made
+      return made
+    }
+  }
+
   private var noRoom: StorageError {
     StorageError(
       .addressSpace, .transaction, "There is no address space to map a larger '\(files.data)'.",
@@ -134,6 +146,7 @@ final class RawEnvironment: Sendable {
         if mdb_env_get_fd(first.pointer, &file) == 0 { FileClaim.letGo(file) }
       }
       for handle in state.handles { handle.close() }
+      state.readerTable?.end()
       state = State()
     }
   }

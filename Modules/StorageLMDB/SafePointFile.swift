@@ -44,12 +44,16 @@ final class SafePointFile: Sendable {
   private static func openOurs(_ path: String, writes: Bool, creates: Bool, mode: UInt32 = 0) throws(StorageError) -> Int32 {
     let name = "file of safe points"
     let file = try SideFile.open(path, name, writes: writes, creates: creates, mode: mode)
-    let bytes = SideFile.beginning(file, place * 2)?.bytes
-    guard let bytes, bytes.allSatisfy({ $0 == 0 }) || SafePoint.isMarked(bytes, at: 0) || SafePoint.isMarked(bytes, at: place) else {
+    guard isOurs(file) else {
       close(file)
       throw SideFile.foreign(path, name)
     }
     return file
+  }
+
+  static func isOurs(_ file: Int32) -> Bool {
+    guard let bytes = SideFile.beginning(file, place * 2)?.bytes else { return false }
+    return bytes.allSatisfy { $0 == 0 } || SafePoint.isMarked(bytes, at: 0) || SafePoint.isMarked(bytes, at: place)
   }
 
   deinit { close(descriptor) }

@@ -48,7 +48,10 @@ struct ForecastReader {
   private func gain(of type: String, _ property: String) -> String? {
     guard table(type) != nil, let column = finished[type]?[property] else { return nil }
     if column.schema.derivation != nil { return "each gets what it follows from" }
-    if column.schema.isCollection { return "each gets none" }
+    if column.schema.isRelationship {
+      return "each gets \(column.schema.isScalar ? "null" : "none"); refused if the default has objects"
+    }
+    if column.schema.isCollection { return "each gets none, or the declared default" }
     if column.schema.mayBeNull { return "each gets null, or the declared default" }
     if column.schema.isScalar, column.schema.defaultValue != nil { return "each gets \(column.absentValue)" }
     return column.schema.isScalar ? "each gets the declared default; refused where there is none" : nil

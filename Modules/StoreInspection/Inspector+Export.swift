@@ -12,15 +12,17 @@ extension Inspector {
   public func export() throws(InspectionError) {
     try withSnapshot { read throws(InspectionError) in
       let buffer = OutputBuffer(output)
-      let catalog: String
+      var catalog: [UInt8] = []
       do {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        catalog = String(decoding: try encoder.encode(read.catalog), as: UTF8.self)
+        JSONText.append(json: String(decoding: try encoder.encode(read.catalog), as: UTF8.self), to: &catalog)
       } catch {
         throw InspectionError(.inputOutput, "The schema cannot be written as JSON: \(error)")
       }
-      try buffer.put("{\"format\":\"vivarium-export\",\"formatVersion\":2,\"version\":\(read.version.rawValue),\n\"catalog\":\(catalog),\n\"objects\":{")
+      try buffer.put("{\"format\":\"vivarium-export\",\"formatVersion\":2,\"version\":\(read.version.rawValue),\n\"catalog\":")
+      try buffer.put(catalog)
+      try buffer.put(",\n\"objects\":{")
       let reader = GraphReader(read)
       for (position, table) in reader.tables.enumerated() {
         var title: [UInt8] = []

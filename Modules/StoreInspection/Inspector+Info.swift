@@ -118,7 +118,8 @@ private struct StoreFacts {
     for pin in statistics.pins {
       let label = pin.label.map { ", '\($0)'" } ?? ""
       let time = age(of: pin).map { ", for \($0 / 1000) s" } ?? ""
-      lines.append(("reader", "version \(pin.version.rawValue) held by process \(pin.processID)\(label)\(time)"))
+      let process = pin.processID == 0 ? "a process that may not write beside the file" : "process \(pin.processID)"
+      lines.append(("reader", "version \(pin.version.rawValue) held by \(process)\(label)\(time)"))
     }
     return lines
   }
@@ -146,7 +147,8 @@ private struct StoreFacts {
         .array(
           statistics.pins.map { pin in
             .object([
-              ("version", .number(Int(clamping: pin.version.rawValue))), ("process", .number(Int(pin.processID))),
+              ("version", .number(Int(clamping: pin.version.rawValue))),
+              ("process", pin.processID == 0 ? .null : .number(Int(pin.processID))),
               ("label", .text(pin.label)), ("milliseconds", age(of: pin).map { .number($0) } ?? .null),
             ])
           })

@@ -44,12 +44,27 @@ enum JSONText {
           append(plain: String(scalar).utf8, to: &bytes)
           continue
         }
-        // Every such scalar has four hexadecimal digits.
-        bytes.append(contentsOf: "\\u".utf8)
-        for shift in [12, 8, 4, 0] { bytes.append(hexDigit(UInt8(truncatingIfNeeded: scalar.value >> UInt32(shift)) & 15)) }
+        append(escaped: scalar, to: &bytes)
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Appends JSON of another encoder, which escapes less: what it leaves that a terminal would interpret is in strings and names.
+  static func append(json: String, to bytes: inout [UInt8]) {
+    for scalar in json.unicodeScalars {
+      if scalar.value >= 0x7F, DisplayText.isUnsafe(scalar) {
+        append(escaped: scalar, to: &bytes)
+      } else {
+        bytes.append(contentsOf: String(scalar).utf8)
+      }
+    }
+  }
+
+  /// Every scalar that is unsafe has four hexadecimal digits at most.
+  private static func append(escaped scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: "\\u".utf8)
+    for shift in [12, 8, 4, 0] { bytes.append(hexDigit(UInt8(truncatingIfNeeded: scalar.value >> UInt32(shift)) & 15)) }
   }
 
   private static func append(plain text: some Sequence<UInt8>, to bytes: inout [UInt8]) {

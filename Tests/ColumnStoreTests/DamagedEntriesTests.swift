@@ -67,6 +67,9 @@ import VivariumTestSupport
       tour.write(engine, &random)
       tour.read(engine)
       #expect(!tour.isEndless, "round \(round)")
+      for error in tour.errors where error.code == .corrupt {
+        #expect(error.message.contains(" It was met looking for "), "round \(round): \(error)")
+      }
       refused += tour.errors.isEmpty ? 0 : 1
     }
     #expect(refused > 0)

@@ -2,11 +2,15 @@ import CrashSamples
 import Foundation
 import StorageInterface
 import StorageSQLite
+import StoreValues
 import VivariumTestSupport
 
 /// A process that is killed while it works. It prints each number once the commit or the copy with that number is durable:
 ///
 ///     crash-child KIND PATH WRITER [COMMITS]        commits numbered transactions; kills itself in the last one, see `CommitWindow`
+///     crash-child KIND PATH reads|watches           reads beside the writers, `watches` without the right to write, and compares what
+///                                                   it finds with the ledger; prints the versions; fails with the first fault
+///     crash-child KIND PATH reads WRITER            reads without rights, and prints the last number of each version that was right
 ///     crash-child KIND PATH copies FOLDER FIRST     writes numbered copies of the store into a folder
 ///     crash-child encrypted PATH keys FIRST         changes the key of the store again and again
 @main struct CrashChild {
@@ -16,7 +20,12 @@ import VivariumTestSupport
     if arguments.count == 5, arguments[3] == "keys", let first = Int64(arguments[4]) {
       return try changeKeys(arguments[2], from: first)
     }
-    let engine = try store.backend(arguments[2]).open(OpenOptions(historyLimit: 1_000_000))
+    if arguments.count == 5, arguments[3] == "reads", let writer = Int64(arguments[4]) {
+      return try readWithoutRights(store, arguments[2], of: writer)
+    }
+    let isReadOnly = arguments[3] == "watches"
+    let engine = try store.backend(arguments[2]).open(OpenOptions(isReadOnly: isReadOnly, historyLimit: 1_000_000))
+    if arguments.count == 4, isReadOnly || arguments[3] == "reads" { return try read(engine) }
     if let writer = Int64(arguments[3]) {
       try write(as: writer, engine, arguments[2], last: arguments.count == 5 ? Int(arguments[4]) : nil)
     } else if arguments.count == 6, let first = Int64(arguments[5]) {
@@ -33,6 +42,44 @@ import VivariumTestSupport
       let number = try CrashLedger.commitNext(writer, engine, .full)
       commits += 1
       if commits == last { try CommitWindow.die(path) }
+      say(number)
+    }
+  }
+
+  /// Reads every version that it gets hold of: each is whole, and none is older than one before.
+  private static func read(_ engine: any StorageEngine) throws {
+    let news = Signal()
+    let listener = try engine.addCommitListener { news.fire() }
+    defer { withExtendedLifetime(listener) {} }
+    var seen: [Int64: Int64] = [1: 0, 2: 0, 3: 0]
+    var last: UInt64?
+    while true {
+      let read = try engine.beginRead()
+      let version = read.version.rawValue
+      if version != last {
+        if let last, version < last { throw CrashFault("version \(version) was read after version \(last)") }
+        try CrashLedger.check(read, acknowledged: seen)
+        for writer in seen.keys { seen[writer] = try CrashLedger.lastNumber(of: writer, read) }
+        last = version
+        say(Int64(clamping: version))
+      }
+      read.end()
+      // Also once a second, in case a writer was killed before it could ring.
+      _ = news.wait()
+    }
+  }
+
+  /// Holds each version until twenty later ones were committed, and looks at it only then.
+  private static func readWithoutRights(_ store: CrashedStore, _ path: String, of writer: Int64) throws {
+    // Who is not root stays who it is, and is protected like everybody.
+    if getuid() == 0, setuid(65_534) != 0 { return usage() }
+    let engine = try store.backend(path).open(OpenOptions(isReadOnly: true))
+    while true {
+      let read = try engine.beginRead()
+      defer { read.end() }
+      while try engine.latestVersion().rawValue < read.version.rawValue + 20 { sched_yield() }
+      let number = try CrashLedger.lastNumber(of: writer, read)
+      try CrashLedger.check(read, acknowledged: [writer: number])
       say(number)
     }
   }
@@ -61,7 +108,12 @@ import VivariumTestSupport
 
   private static func usage() {
     FileHandle.standardError.write(
-      Data("usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH copies FOLDER FIRST | encrypted PATH keys FIRST\n".utf8))
+      Data(
+        """
+        usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH reads|watches | KIND PATH reads WRITER \
+        | KIND PATH copies FOLDER FIRST | encrypted PATH keys FIRST
+
+        """.utf8))
     exit(2)
   }
 }

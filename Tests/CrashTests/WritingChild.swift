@@ -5,7 +5,7 @@ import VivariumTestSupport
 
 /// A running `crash-child`, and what it said.
 final class WritingChild {
-  /// The writer's number; 0 if the child writes copies.
+  /// The writer's number; 0 if the child reads, or writes copies.
   let writer: Int64
   private let process = Process()
   private let output = Pipe()
@@ -13,17 +13,30 @@ final class WritingChild {
   /// Whether it ended by SIGKILL. After `lastWord`.
   var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
   private var rest = Data()
-  /// The last number that the child said is durable.
+  /// The last number that the child said is durable, or the last version that it has read.
   private(set) var acknowledged: Int64 = 0
+  /// How many whole seconds it said nothing before its last word.
+  private(set) var silence = 0
 
   /// - Parameter commits: it ends itself in this commit, where a kill leaves the most behind; nil: it goes on until it is killed.
   convenience init(_ store: CrashedStore, _ path: String, _ writer: Int64, commits: Int? = nil) throws {
     try self.init([store.rawValue, path, "\(writer)"] + (commits.map { ["\($0)"] } ?? []), writer)
   }
 
+  /// A child that reads beside the writers, and ends by itself if it finds a fault. It prints the versions.
+  convenience init(readingBesideWritersOf store: CrashedStore, _ path: String, isReadOnly: Bool) throws {
+    try self.init([store.rawValue, path, isReadOnly ? "watches" : "reads"], 0)
+  }
+
   /// A child that writes copies of the store into a folder. They are numbered from `first` on, and it prints these numbers.
   convenience init(copying store: CrashedStore, _ path: String, into folder: URL, from first: Int64) throws {
     try self.init([store.rawValue, path, "copies", folder.path, "\(first)"], 0)
+  }
+
+  /// A child that reads the store without the right to write beside it. It prints the writer's last number in each version that it held and
+  /// found right, and ends when one is wrong.
+  convenience init(reading store: CrashedStore, _ path: String, of writer: Int64) throws {
+    try self.init([store.rawValue, path, "reads", "\(writer)"], 0)
   }
 
   /// A child that changes the key of an encrypted store again and again. The changes are numbered from `first` on, and it prints
@@ -52,27 +65,49 @@ final class WritingChild {
   /// Waits for the child's next number; nil when it has ended.
   func number() -> Int64? {
     while true {
-      if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = rest[rest.startIndex..<end]
-        rest = rest[(end + 1)...]
-        guard let number = Int64(String(decoding: line, as: UTF8.self)) else { return nil }
+      if let line = takeLine() {
+        guard let number = Int64(line) else { return nil }
         acknowledged = max(acknowledged, number)
         return number
       }
-      guard isThereOutput() else { return nil }
-      let more = output.fileHandleForReading.availableData
-      if more.isEmpty { return nil }
-      rest.append(more)
+      guard isThereOutput(), takeOutput() else { return nil }
     }
+  }
+
+  /// Takes what the child has said so far: the next number is of something that it does from now on.
+  func catchUp() {
+    while hasOutput(milliseconds: 0), takeOutput() {}
+    while let line = takeLine() { acknowledged = max(acknowledged, Int64(line) ?? 0) }
+  }
+
+  private func takeLine() -> String? {
+    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+    defer { rest = rest[(end + 1)...] }
+    return String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+  }
+
+  /// False: it has ended.
+  private func takeOutput() -> Bool {
+    let more = output.fileHandleForReading.availableData
+    rest.append(more)
+    return !more.isEmpty
+  }
+
+  /// Whether there is output, or its end, within a time.
+  private func hasOutput(milliseconds: Int32) -> Bool {
+    var item = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    var found: Int32
+    repeat { found = poll(&item, 1, milliseconds) } while found < 0 && errno == EINTR
+    return found > 0
   }
 
   /// Waits for output or its end. A child that says nothing for ten minutes stands still: what it waits for is told, and it
   /// is killed, so that the test comes to an end.
   private func isThereOutput() -> Bool {
-    var item = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-    var found: Int32
-    repeat { found = poll(&item, 1, 600_000) } while found < 0 && errno == EINTR
-    if found > 0 { return true }
+    for seconds in 0..<600 where hasOutput(milliseconds: 1_000) {
+      silence = seconds
+      return true
+    }
     Issue.record("Writer \(writer) has said nothing for ten minutes. \(standing)")
     kill()
     return false

@@ -1,4 +1,5 @@
 import Foundation
+import StorageEncryption
 import StorageInterface
 import StorageLMDB
 import StorageSQLite
@@ -7,10 +8,10 @@ import VivariumTestSupport
 /// Damages one file of a store in many ways, and reads, verifies and writes what is left each time:
 ///
 ///     damage-child make KIND FOLDER SEED
-///     damage-child try KIND FOLDER FILE SEED FIRST COUNT
+///     damage-child try KIND FOLDER STATE FILE SEED FIRST COUNT
 ///
-/// `make` puts a store into the folder, as it rests (`rest`) and as a process has it open (`open`). `try` says a line for each
-/// variant: its number, and right, refused, older or wrong with what was. Ends by a signal where the store does.
+/// `make` puts a store into the folder, as it rests (`rest`) and as a process has it open (`open`): the states. `try` says a line for
+/// each variant: its number, and right, refused, older or wrong with what was. Ends by a signal where the store does.
 @main struct DamageChild {
   /// Of one variant; longer is a hang.
   private static let secondsMax: UInt32 = 30
@@ -20,20 +21,21 @@ import VivariumTestSupport
     if arguments.count == 5, arguments[1] == "make", let seed = UInt64(arguments[4]) {
       return try SoundFiles(arguments[2], arguments[3]).make(seed)
     }
-    guard arguments.count == 8, arguments[1] == "try", let seed = UInt64(arguments[5]), let first = Int(arguments[6]),
-      let count = Int(arguments[7])
+    guard arguments.count == 9, arguments[1] == "try", let seed = UInt64(arguments[6]), let first = Int(arguments[7]),
+      let count = Int(arguments[8])
     else {
-      FileHandle.standardError.write(Data("usage: damage-child make|try lmdb|sqlite FOLDER [FILE] SEED [FIRST COUNT]\n".utf8))
+      let usage = "usage: damage-child make|try lmdb|lmdb-deep|sqlite|sealed FOLDER [rest|open FILE] SEED [FIRST COUNT]\n"
+      FileHandle.standardError.write(Data(usage.utf8))
       exit(2)
     }
     let files = SoundFiles(arguments[2], arguments[3])
-    let whole = try files.read(isOpen: !arguments[4].isEmpty)
+    let whole = try files.read(arguments[4])
     let truth = try files.truth(whole)
     for number in first..<first + count {
       alarm(secondsMax)
       var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
       var damaged = whole
-      FileDamage.damage(&damaged, arguments[4], &random)
+      FileDamage.damage(&damaged, arguments[5], &random)
       let verdict = try Trial(files, truth).run(damaged, number, &random)
       FileHandle.standardOutput.write(Data("\(number) \(verdict)\n".utf8))
     }
@@ -49,7 +51,24 @@ struct SoundFiles {
     (self.kind, self.folder) = (kind, URL(fileURLWithPath: folder))
   }
 
-  func backend(_ path: String) -> any StorageBackend { kind == "lmdb" ? LMDBBackend(path: path) : SQLiteBackend(path: path) }
+  func backend(_ path: String) throws(StorageError) -> any StorageBackend {
+    switch kind {
+    case "lmdb", "lmdb-deep": LMDBBackend(path: path)
+    #if Encryption
+    case "sealed": SQLiteBackend(path: path, key: try EncryptionKey(repeatElement(7, count: EncryptionKey.byteCount)))
+    #endif
+    default: SQLiteBackend(path: path)
+    }
+  }
+
+  /// Whether the tree has branches of branches, over more than two hundred leaves.
+  var isDeep: Bool { kind == "lmdb-deep" }
+  static let deepCount = 2_400
+
+  /// The key of a side entry of a deep store: long, so that a branch has few pages below it.
+  static func deepKey(_ number: Int) -> [UInt8] {
+    [9, UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)] + [UInt8](repeating: 1, count: 200)
+  }
 
   /// Fills a store so that its file has holes, long values, lists in pieces, side entries and pages that are free.
   func make(_ seed: UInt64) throws {
@@ -59,6 +78,9 @@ struct SoundFiles {
     try DamageSample.fill(engine, count: 70, &random)
     try engine.write { write in
       for i in UInt8(0)..<40 { try write.writePowers.sides?.setSide([7, i], Array(repeating: i, count: Int(i) * 60)) }
+      for i in 0..<(isDeep ? SoundFiles.deepCount : 0) {
+        try write.writePowers.sides?.setSide(SoundFiles.deepKey(i), Array(repeating: UInt8(i % 251), count: 100))
+      }
     }
     engine.close()
     try copy(path, to: "rest")
@@ -79,9 +101,9 @@ struct SoundFiles {
     }
   }
 
-  /// The bytes of each file.
-  func read(isOpen: Bool) throws -> [String: [UInt8]] {
-    let source = folder.appendingPathComponent(isOpen ? "open" : "rest")
+  /// The bytes of each file in a state.
+  func read(_ state: String) throws -> [String: [UInt8]] {
+    let source = folder.appendingPathComponent(state)
     var files: [String: [UInt8]] = [:]
     for file in try FileManager.default.contentsOfDirectory(atPath: source.path) {
       files[String(file.dropFirst("store".count))] = [UInt8](try Data(contentsOf: source.appendingPathComponent(file)))

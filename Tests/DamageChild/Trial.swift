@@ -16,7 +16,7 @@ struct Trial {
     let name = "v\(number)"
     let path = try files.write(damaged, name)
     defer { files.remove(name) }
-    var found = Findings()
+    var found = Findings(path)
     found.trying { found throws(StorageError) in
       let engine = try files.backend(path).open(OpenOptions(isReadOnly: random.oneIn(4)))
       defer { engine.close() }
@@ -24,6 +24,7 @@ struct Trial {
       if random.oneIn(2) { look(engine) }
     }
     if !found.isOlder { write(path, &found) }
+    if files.isDeep, !found.isOlder { thinOut(path, &random, &found) }
     found.trying { found throws(StorageError) in
       let engine = try files.backend(path).open(OpenOptions())
       defer { engine.close() }
@@ -40,6 +41,33 @@ struct Trial {
 
   private func look(_ engine: any StorageEngine) {
     try? Inspector(engine, location: "damaged", format: .table, output: StringOutput()).verify()
+  }
+
+  /// Deletes a run of side entries, for which pages are merged, and looks whether all others are as they were.
+  private func thinOut(_ path: String, _ random: inout SeededGenerator, _ found: inout Findings) {
+    let start = random.below(SoundFiles.deepCount)
+    let run = start..<min(SoundFiles.deepCount, start + 20 + random.below(600))
+    let keys = run.map { SoundFiles.deepKey($0) }
+    var hasCommitted = false
+    found.trying { found throws(StorageError) in
+      let engine = try files.backend(path).open(OpenOptions())
+      defer { engine.close() }
+      let write = try engine.beginWrite(.after(.seconds(10)))
+      defer { write.end() }
+      for key in keys { try write.writePowers.sides?.setSide(key, nil) }
+      _ = try write.commit(CommitRecord(), .full)
+      hasCommitted = true
+    }
+    guard hasCommitted else { return }
+    found.trying { found throws(StorageError) in
+      let engine = try files.backend(path).open(OpenOptions())
+      defer { engine.close() }
+      let read = try engine.beginRead()
+      defer { read.end() }
+      let gone = Set(keys)
+      let left = truth.sides.filter { $0.count < 203 || !gone.contains(Array($0[..<203])) }
+      found.expect(try Truth.sides(read) == left, "thinned: side entries")
+    }
   }
 
   /// Adds an object, and looks again whether everything else is as it was.

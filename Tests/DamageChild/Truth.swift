@@ -74,9 +74,16 @@ struct Findings {
   private(set) var wrong: String?
   private(set) var refusals: [StorageError] = []
   private(set) var isOlder = false
+  /// The path of the store, which an error of damage names.
+  let path: String
+
+  init(_ path: String) { self.path = path }
 
   mutating func trying(_ body: (inout Findings) throws(StorageError) -> Void) {
-    do throws(StorageError) { try body(&self) } catch { refusals.append(error) }
+    do throws(StorageError) { try body(&self) } catch {
+      refusals.append(error)
+      expect(error.code != .corrupt || error.message.contains(path), "an error that does not name the file: \(error)")
+    }
   }
 
   mutating func expect(_ isRight: Bool, _ what: @autoclosure () -> String) { if !isRight, wrong == nil { wrong = what() } }

@@ -184,6 +184,25 @@ struct StorePresenceTests {
     withExtendedLifetime((reader, second)) {}
   }
 
+  @Test func readersOfADataFileAloneKeepNobodyOutAndAreKnownUntilTheyLeaveIt() throws {
+    let path = scratch.file("a.coord")
+    #expect(!StorePresence.isDataFileRead(path: path))
+    let writer = try StorePresence(path: path, as: .writer)
+    #expect(!StorePresence.isDataFileRead(path: path))
+    let first = try StorePresence(path: path, as: .dataFileReader)
+    var second: StorePresence? = try StorePresence(path: path, as: .dataFileReader)
+    let another = try StorePresence(path: path, as: .writer)
+    first.leaveDataFile()
+    #expect(StorePresence.isDataFileRead(path: path))
+    _ = second
+    second = nil
+    #expect(!StorePresence.isDataFileRead(path: path))
+    // Who has left the data file is present all the same.
+    withExtendedLifetime((writer, another)) {}
+    #expect(throws: StorageError.self) { try StorePresence.whileAbsent(path: path) {} }
+    first.leaveDataFile()
+  }
+
   @Test func presenceEndsWithTheProcess() async throws {
     let path = scratch.file("a.coord")
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

@@ -58,5 +58,7 @@ struct LMDBDamageTests {
     let read = try engine.beginRead()
     let refused = #expect(throws: StorageError.self) { try read.count(table.id) }
     #expect(refused?.code == .corrupt)
+    let message = refused?.message ?? ""
+    #expect(message.contains("a record of 'Pup'") && message.contains(path), "\(message)")
   }
 }

@@ -45,6 +45,62 @@ struct LMDBForeignPathTests {
     #expect(code(path) == nil)
   }
 
+  /// LMDB itself writes to whatever has the name, and looks at nothing before.
+  @Test(arguments: [false, true]) func aForeignFileUnderTheNameOfTheLockFileStaysAsItWas(isThere: Bool) throws {
+    func zeroes(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+    let contents: [[UInt8]] = [
+      Array("Dear diary".utf8), Array(String(repeating: "some letter ", count: 30_000).utf8), zeroes(300_000) + [1],
+      zeroes(8) + Array("a short one".utf8), zeroes(4) + [1] + zeroes(300_000),
+    ]
+    for (number, content) in contents.enumerated() {
+      let path = scratch.file("notes \(number)")
+      if isThere {
+        try LMDBBackend(path: path).open(OpenOptions()).close()
+        try FileManager.default.removeItem(atPath: path + "-lock")
+      }
+      try Data(content).write(to: URL(fileURLWithPath: path + "-lock"))
+      #expect(code(path) == .foreignFile, "\(number)")
+      #expect(code(path, isReadOnly: true) == (isThere ? .foreignFile : .fileNotFound), "\(number)")
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-lock")) == Data(content), "\(number)")
+      #expect(FileManager.default.fileExists(atPath: path) == isThere)
+      try FileManager.default.removeItem(atPath: path + "-lock")
+      #expect(code(path) == nil, "\(number)")
+    }
+  }
+
+  /// As a process leaves it that is killed between making the table and writing the number by which it is known.
+  @Test func aLockFileThatWasNotFinishedIsTaken() throws {
+    let first = scratch.file("first")
+    try LMDBBackend(path: first).open(OpenOptions()).close()
+    var table = [UInt8](try Data(contentsOf: URL(fileURLWithPath: first + "-lock")))
+    // Without the number and the layout behind it. The locks stay.
+    for i in 0..<8 { table[i] = 0 }
+    #expect(table.contains { $0 != 0 })
+    let zeroes = [UInt8](repeating: 0, count: table.count)
+    for (number, content) in [table, zeroes, Array(zeroes.prefix(100)), zeroes + zeroes, []].enumerated() {
+      let path = scratch.file("store \(number)")
+      try Data(content).write(to: URL(fileURLWithPath: path + "-lock"))
+      #expect(code(path) == nil, "\(number)")
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-lock")).prefix(4) == Data([0xDE, 0xC0, 0xEF, 0xBE]))
+    }
+  }
+
+  @Test(arguments: ["-lock", ".coord", ".bell", ".safe", ".sync"]) func removingAStoreLeavesForeignFiles(_ suffix: String) throws {
+    let path = scratch.file("store")
+    let text = Data("Dear diary".utf8)
+    try text.write(to: URL(fileURLWithPath: path + suffix))
+    // Who is refused takes back what it made, and not what it found.
+    if suffix != ".sync" { #expect(code(path) == .foreignFile) }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + suffix)) == text)
+    try FileManager.default.removeItem(atPath: path + suffix)
+    try LMDBBackend(path: path).open(OpenOptions()).close()
+    try? FileManager.default.removeItem(atPath: path + suffix)
+    try text.write(to: URL(fileURLWithPath: path + suffix))
+    try LMDBBackend(path: path).remove()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["store" + suffix])
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + suffix)) == text)
+  }
+
   @Test func aVersionThatNobodyReachesIsDamage() throws {
     let path = scratch.file("store")
     try LMDBBackend(path: path).open(OpenOptions()).close()

@@ -129,7 +129,12 @@ struct LMDBStoreTests {
     try store.put([("a", "1")], 1)
     #expect(heard.wait(timeout: .now() + .seconds(900)) == .success)
     listener.stop()
+    // A bell that the first would hear too is rung for both before this one hears it.
+    let witness = DispatchSemaphore(value: 0)
+    let second = try store.addCommitListener { witness.signal() }
     try store.put([("a", "2")], 2)
+    #expect(witness.wait(timeout: .now() + .seconds(900)) == .success)
+    second.stop()
     #expect(heard.wait(timeout: .now()) == .timedOut)
   }
 

@@ -41,7 +41,12 @@ import VivariumTestSupport
 
   /// Reads all there is in every way; every failure is a typed one, and one way's failure keeps none of the others back.
   static func readAll(_ path: String, writing: Bool) {
-    func trying(_ body: () throws -> Void) { do { try body() } catch { precondition(error is StorageError, "\(error)") } }
+    func trying(_ body: () throws -> Void) {
+      do { try body() } catch {
+        guard let error = error as? StorageError else { preconditionFailure("\(error)") }
+        precondition(error.code != .corrupt || error.message.contains(path), "the file is not named: \(error)")
+      }
+    }
     trying {
       let engine = try SQLiteBackend(path: path).open(OpenOptions())
       defer { engine.close() }
@@ -246,7 +251,7 @@ import VivariumTestSupport
     let read = try engine.beginRead()
     let table = try #require(read.catalog["Thing"])
     let error = #expect(throws: StorageError.self) { try read.count(table.id) }
-    #expect(error?.code == .corrupt)
+    #expect(error?.code == .corrupt && error?.message.contains("Thing") == true && error?.message.contains(place.path) == true)
     read.end()
     engine.close()
   }

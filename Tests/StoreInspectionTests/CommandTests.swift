@@ -1,7 +1,9 @@
 import Foundation
 import StorageInterface
+import StorageMemory
 import StoreValues
 import Testing
+import VivariumTestSupport
 
 @testable import StoreInspection
 
@@ -15,6 +17,23 @@ import Testing
     JSONText.append(hostile, to: &bytes)
     #expect(String(decoding: bytes, as: UTF8.self) == "\"a\\u001b[2J\\u009bb\\u202ec\\u2028é🦎\"")
     #expect(try JSONDecoder().decode(String.self, from: Data(bytes)) == hostile)
+  }
+
+  @Test func nothingThatATerminalWouldObeyIsInAnExportAndWhatWasThereIsImported() throws {
+    let (type, property) = ("Pup\u{9B}2J\u{202E}é", "na\u{85}me\u{7F}")
+    let engine = try MemoryBackend().open(OpenOptions())
+    let table = try #require(try engine.adopt(Schema([ObjectSchema(type, .scalar(property, .string))]))[type])
+    try engine.write { _ = try $0.insert(table, [property: .string("a\u{9B}b")]) }
+    let output = StringOutput()
+    try Inspector(engine, location: "there", format: .json, output: output).export()
+    #expect(!output.text.unicodeScalars.contains { $0 != "\n" && DisplayText.isUnsafe($0) }, "\(output.text.debugDescription)")
+    #expect(output.text.contains(#""name":"Pup\u009b2J\u202eé""#))
+    let copy = try MemoryBackend().open(OpenOptions())
+    try GraphImport.run(Data(output.text.utf8), into: copy)
+    let read = try copy.beginRead()
+    defer { read.end() }
+    let there = try #require(read.catalog[type])
+    #expect(try read.value(there.column(named: property), ObjectKey(1)) == .string("a\u{9B}b"))
   }
 
   @Test func infoTellsVersionSizeAndTypes() throws {

@@ -4,6 +4,9 @@ import StoreValues
 /// What is wrong in a store after a crash.
 public struct CrashFault: Error, CustomStringConvertible {
   public let description: String
+
+  /// A fault, described by a sentence without its full stop.
+  public init(_ description: String) { self.description = description }
 }
 
 extension CrashLedger {
@@ -11,13 +14,13 @@ extension CrashLedger {
   public static func check(_ read: any ReadTransaction, acknowledged: [Int64: Int64]) throws {
     guard let entry = read.catalog["Entry"], let last = read.catalog["Last"] else {
       if acknowledged.values.allSatisfy({ $0 == 0 }) { return }
-      throw CrashFault(description: "the types are gone")
+      throw CrashFault("the types are gone")
     }
     var expectedEntries = 0
     for (writer, number) in acknowledged {
       let stored = try lastNumber(of: writer, read)
       guard stored >= number else {
-        throw CrashFault(description: "writer \(writer) was told that \(number) is durable, and \(stored) is the last there is")
+        throw CrashFault("writer \(writer) was told that \(number) is durable, and \(stored) is the last there is")
       }
       if stored == 0 { continue }
       try checkList(of: writer, stored, last, read)
@@ -26,16 +29,16 @@ extension CrashLedger {
       try checkHistory(of: writer, stored, read)
     }
     let count = try read.count(entry.id)
-    guard count == expectedEntries else { throw CrashFault(description: "\(count) entries, \(expectedEntries) expected") }
+    guard count == expectedEntries else { throw CrashFault("\(count) entries, \(expectedEntries) expected") }
     let indexed = try read.count(in: entry.index("number"), .all)
-    guard indexed == count else { throw CrashFault(description: "\(indexed) index entries for \(count) objects") }
+    guard indexed == count else { throw CrashFault("\(indexed) index entries for \(count) objects") }
   }
 
   private static func checkList(of writer: Int64, _ stored: Int64, _ last: TableEntry, _ read: any ReadTransaction) throws {
     guard let key = try read.key(in: last.index("writer"), equal: [.int(writer)]) else { return }
     let all = try read.values(last.column(named: "all"), key, 0..<Int.max)
     guard all == (1...stored).reversed().map({ .int($0) }) else {
-      throw CrashFault(description: "the list of writer \(writer) is \(all.prefix(5))… at number \(stored)")
+      throw CrashFault("the list of writer \(writer) is \(all.prefix(5))… at number \(stored)")
     }
   }
 
@@ -44,7 +47,7 @@ extension CrashLedger {
   ) throws {
     let keys = try keys(of: writer, number, entry, read)
     guard keys.count == width, let first = keys.first else {
-      throw CrashFault(description: "commit \(writer)/\(number) has \(keys.count) of \(width) objects")
+      throw CrashFault("commit \(writer)/\(number) has \(keys.count) of \(width) objects")
     }
     for (part, key) in keys.enumerated() {
       let text = try read.value(entry.column(named: "text"), key)
@@ -52,7 +55,7 @@ extension CrashLedger {
       let isWhole =
         text == .string(String(repeating: "\(number) ", count: part == 2 ? 3_000 : 10))
         && numbers == Array(repeating: .int(number), count: part * 40)
-      guard isWhole else { throw CrashFault(description: "object \(key) of commit \(writer)/\(number) is half") }
+      guard isWhole else { throw CrashFault("object \(key) of commit \(writer)/\(number) is half") }
     }
     var sources: [Int64] = []
     try read.sources(of: first, through: entry.column(named: "first")) { block in
@@ -60,7 +63,7 @@ extension CrashLedger {
       return .proceed
     }
     guard sources == keys.dropFirst().map(\.rawValue) else {
-      throw CrashFault(description: "the backlinks of commit \(writer)/\(number) are \(sources)")
+      throw CrashFault("the backlinks of commit \(writer)/\(number) are \(sources)")
     }
   }
 
@@ -75,9 +78,9 @@ extension CrashLedger {
       if record.origin == UInt64(bitPattern: writer), record.author != nil { last = record.author }
       return .proceed
     }
-    if let fault { throw CrashFault(description: fault) }
+    if let fault { throw CrashFault(fault) }
     guard expected == read.version.rawValue + 1, last == "\(writer)/\(stored)" else {
-      throw CrashFault(description: "the last record of writer \(writer) is \(last ?? "none"), its data say \(stored)")
+      throw CrashFault("the last record of writer \(writer) is \(last ?? "none"), its data say \(stored)")
     }
   }
 }

@@ -31,9 +31,11 @@ public struct CrashLedger: Sendable {
 
   /// One commit of a writer's next number, which is returned. Some are undone halfway by a savepoint first, some
   /// take old entries away.
-  public static func commitNext(_ writer: Int64, _ engine: any StorageEngine, _ durability: Durability) throws -> Int64 {
+  public static func commitNext(
+    _ writer: Int64, _ engine: any StorageEngine, _ durability: Durability, _ deadline: Deadline = .after(.seconds(600))
+  ) throws -> Int64 {
     var number: Int64 = 0
-    let write = try engine.beginWrite(.after(.seconds(600)))
+    let write = try engine.beginWrite(deadline)
     defer { write.end() }
     number = try lastNumber(of: writer, write) + 1
     if number % 3 == 0 {

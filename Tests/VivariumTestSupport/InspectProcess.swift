@@ -8,11 +8,22 @@ public struct InspectProcess: Sendable {
   public let output: String
   public let errors: String
 
-  public init(_ arguments: [String], output descriptor: FileHandle? = nil) throws {
+  /// - Parameter fileBytesMax: the system ends the program with a signal where it would make a file longer; nil: never.
+  public init(
+    _ arguments: [String], input: FileHandle? = nil, output descriptor: FileHandle? = nil, fileBytesMax: Int? = nil
+  ) throws {
     let process = Process()
-    process.executableURL = try InspectProcess.program()
-    process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
+    let program = try InspectProcess.program()
+    if let fileBytesMax {
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      // A shell counts in blocks of 512 bytes.
+      let limits = "ulimit -c 0; ulimit -f \(fileBytesMax / 512)"
+      process.arguments = ["-c", limits + "; exec \"$0\" \"$@\"", program.path] + arguments
+    } else {
+      process.executableURL = program
+      process.arguments = arguments
+    }
+    process.standardInput = input ?? FileHandle.nullDevice
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = descriptor ?? output.fileHandleForWriting
     process.standardError = errors

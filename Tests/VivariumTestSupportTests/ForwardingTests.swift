@@ -40,8 +40,8 @@ import VivariumTestSupport
   }
 
   @Test func everyRequirementIsPassedOn() throws {
-    let forwarded = declarations(in: try source("Tests/VivariumTestSupport/Forwarding/ForwardingReading.swift"))
-      .union(declarations(in: try source("Tests/VivariumTestSupport/Forwarding/ForwardingEngine.swift")))
+    let forwarded = declarations(in: try source("Tools/StorageForwarding/ForwardingReading.swift"))
+      .union(declarations(in: try source("Tools/StorageForwarding/ForwardingEngine.swift")))
     var parts = try self.parts(of: "WriteTransaction", in: "Writing")
     parts.merge(try self.parts(of: "StorageEngine", in: "Engine")) { same, _ in same }
     #expect(parts.count == 12)

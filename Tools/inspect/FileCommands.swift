@@ -9,22 +9,19 @@ extension InspectCommand {
   struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Writes the newest version to a new file of the same kind, while others write: with its history, without free space.",
-      discussion: "An encrypted store's copy has the same key, unless it is told to have another one or none.")
+      discussion: CopyKeyOptions.discussion)
     @Argument(help: "The store's file.") var file: String
     @Argument(help: "The file to make. There must be none.") var copy: String
-    @OptionGroup var options: KeyOptions
-    @Option(help: ArgumentHelp("The file with the copy's key.", valueName: "file")) var newKeyFile: String?
-    @Flag(help: "Does not encrypt the copy.") var plain = false
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var copyKey: CopyKeyOptions
 
     func run() throws {
-      if plain, newKeyFile != nil { throw InspectionError(.usage, "A copy has a key or is plain, not both.") }
-      let engine = try StoreFinder.open(file, options.backends(file))
+      let encryption = try copyKey.encryption()
+      let engine = try StoreFinder.open(file, keys.backends(file))
       defer { engine.close() }
       guard let copying = engine.powers.copying else {
         throw InspectionError(.usage, "A store of the engine '\(engine.kind)' cannot be copied as a file; use 'inspect copy'.")
       }
-      let encryption: CopyEncryption =
-        if let newKeyFile { .key(try KeyOptions.key(inFile: newKeyFile)) } else { plain ? .none : .unchanged }
       var bytes = 0
       do throws(StorageError) {
         try copying.writeCopy(to: copy, encryption) { progress in

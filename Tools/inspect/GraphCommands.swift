@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import StorageInterface
-import StorageLMDB
-import StorageSQLite
 import StoreInspection
 
 /// Commands about the whole graph of a store.
@@ -26,11 +24,13 @@ extension InspectCommand {
       commandName: "import", abstract: "Makes a new store from what 'export' printed, or from a JSON export of Realm Studio.",
       discussion: """
         An export of Realm Studio has values and no types: give it those of a store that your program made (--like), or \
-        what 'inspect schema --format json' prints (--schema).
+        what 'inspect schema --format json' prints (--schema). The store has the permissions of the file that it comes from; \
+        what comes through a pipe is for its owner alone.
         """)
     @Argument(help: "The file to make. There must be none.") var file: String
     @Option(help: "lmdb or sqlite.") var to: Backend
     @Option(help: "The export; standard input when it is not given.") var from: String?
+    @Option(help: ArgumentHelp("Encrypts the store with the key in this file.", valueName: "file")) var newKeyFile: String?
     @OptionGroup var types: Types
 
     func run() throws {
@@ -44,7 +44,8 @@ extension InspectCommand {
       } else {
         json = FileHandle.standardInput.readDataToEndOfFile()
       }
-      try to.create(file) { engine throws(InspectionError) in
+      let mode = from.map(Backend.mode(ofFile:)) ?? Backend.modeOfStandardInput
+      try to.create(file, mode, newKeyFile.map(KeyOptions.key(inFile:))) { engine throws(InspectionError) in
         guard let schema else { return try GraphImport.run(json, into: engine) }
         try RealmImport.run(json, schema: schema, into: engine)
       }
@@ -53,34 +54,41 @@ extension InspectCommand {
 
   struct Copy: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Copies a store to a new one of any backend: identities, order, indexes, and the history it keeps.")
+      abstract: "Copies a store to a new one of any backend: identities, order, indexes, and the history it keeps.",
+      discussion: CopyKeyOptions.discussion)
     @Argument(help: "The store's file.") var file: String
     @Argument(help: "The file to make. There must be none.") var copy: String
-    @Option(help: "lmdb or sqlite. The copy is not encrypted; 'backup' keeps the key.") var to: Backend
+    @Option(help: "lmdb or sqlite.") var to: Backend
     @OptionGroup var keys: KeyOptions
+    @OptionGroup var copyKey: CopyKeyOptions
 
     func run() throws {
-      let source = try StoreFinder.open(file, keys.backends(file))
-      try to.create(copy) { engine throws(InspectionError) in try StoreCopy.copy(source, to: engine) }
+      let key = try keys.key()
+      let source = try StoreFinder.open(file, KeyOptions.backends(file, key))
+      try to.create(copy, Backend.mode(ofFile: file), copyKey.key(key)) { engine throws(InspectionError) in
+        try StoreCopy.copy(source, to: engine)
+      }
     }
   }
 
   struct Salvage: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Takes every object that is whole out of a damaged store into a new one, and says what was lost by type.",
-      discussion: "The history stays behind. Exit status 5 where something was lost.")
+      discussion: "The history stays behind. Exit status 5 where something was lost. \(CopyKeyOptions.discussion)")
     @Argument(help: "The damaged store's file.") var file: String
     @Argument(help: "The file to make. There must be none.") var copy: String
     @Option(help: "lmdb or sqlite; the kind of the damaged store where it is not given.") var to: Backend?
     @OptionGroup var keys: KeyOptions
+    @OptionGroup var copyKey: CopyKeyOptions
 
     func run() throws {
-      let source = try StoreFinder.open(file, keys.backends(file))
+      let key = try keys.key()
+      let source = try StoreFinder.open(file, KeyOptions.backends(file, key))
       var outcomes: [StoreSalvage.Outcome] = []
       let kind = to ?? Backend(rawValue: source.kind) ?? .lmdb
       // The copy matters more than what is said of it.
       var failure: InspectionError?
-      try kind.create(copy) { engine throws(InspectionError) in
+      try kind.create(copy, Backend.mode(ofFile: file), copyKey.key(key)) { engine throws(InspectionError) in
         outcomes = try StoreSalvage.run(source, to: engine) { outcome in
           if failure != nil { return }
           do throws(InspectionError) { try DescriptorOutput.standard.say(outcome.text) } catch { failure = error }
@@ -88,31 +96,6 @@ extension InspectCommand {
       }
       let isWhole = outcomes.allSatisfy(\.isWhole)
       try InspectionError.end(found: isWhole ? nil : InspectionError(.damaged, ""), output: failure)
-    }
-  }
-
-  /// What a store is made with.
-  enum Backend: String, ExpressibleByArgument, CaseIterable {
-    case lmdb, sqlite
-
-    /// Makes a new store and has it filled: under another name, so that nobody finds half a store and nothing that is there
-    /// meanwhile is touched. Status `.usage` when there is a file already.
-    func create(_ path: String, _ fill: (any StorageEngine) throws(InspectionError) -> Void) throws(InspectionError) {
-      if FileManager.default.fileExists(atPath: path) {
-        throw InspectionError(.usage, "\(path) is there already; name a file that is not.")
-      }
-      let aside = "\(path).making-\(UUID().uuidString)"
-      let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: aside) : SQLiteBackend(path: aside)
-      defer { try? backend.remove() }
-      let engine: any StorageEngine
-      do throws(StorageError) { engine = try backend.open(OpenOptions()) } catch { throw InspectionError(error) }
-      defer { engine.close() }
-      try fill(engine)
-      do throws(StorageError) {
-        try engine.powers.copying?.writeCopy(to: path, .unchanged) { _ in .proceed }
-      } catch {
-        throw InspectionError(error)
-      }
     }
   }
 }

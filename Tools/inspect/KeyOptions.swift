@@ -22,9 +22,12 @@ struct KeyOptions: ParsableArguments {
     return passphrase ? try KeyOptions.key(KeyOptions.askForPassphrase()) : nil
   }
 
-  /// The backends that a store at a path may be of.
-  func backends(_ file: String) throws(InspectionError) -> [any StorageBackend] {
-    let (key, lmdb) = (try key(), LMDBBackend(path: file))
+  /// The backends that a store at a path may be of. May ask for the passphrase.
+  func backends(_ file: String) throws(InspectionError) -> [any StorageBackend] { try KeyOptions.backends(file, key()) }
+
+  /// The backends that a store at a path may be of, if its key is this one; nil: it is not encrypted.
+  static func backends(_ file: String, _ key: (any StoreKey)?) throws(InspectionError) -> [any StorageBackend] {
+    let lmdb = LMDBBackend(path: file)
     if key != nil, lmdb.isPresent() {
       throw InspectionError(.cannotOpen, "The file is a store of LMDB, which is not encrypted, and a key was given. Open it without one.")
     }

@@ -73,8 +73,8 @@ cs_answer cs_note_spare(cs_pages *pages, const cs_tree *entries, const cs_tree *
 cs_answer cs_get(cs_pages *pages, const cs_tree *tree, const void *key, size_t count, cs_span *value, cs_fault *fault);
 // Whether the bytes of a value that was found begin right behind the head of a page, where those of a leaf never do.
 _Bool cs_has_own_pages(const cs_pages *pages, const void *value);
-// Checks all pages that LMDB may look at when it puts or deletes a key; NULL: that it looks at to find the last.
-cs_answer cs_prepare(cs_pages *pages, const cs_tree *tree, const void *key, size_t count, cs_fault *fault);
+// Checks all pages that LMDB may look at when it puts a key, or deletes it, which merges pages; NULL: that it looks at to find the last.
+cs_answer cs_prepare(cs_pages *pages, const cs_tree *tree, const void *key, size_t count, _Bool deletes, cs_fault *fault);
 // Goes to the first key at or after a key, in reverse to the last at or before it; NULL: to the first or last of all.
 cs_answer cs_place(
     cs_pages *pages, const cs_tree *tree, cs_cursor *cursor, const void *key, size_t count, _Bool reverse, cs_fault *fault);

@@ -56,7 +56,9 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     let snapshot = try store.beginSnapshot()
     defer { snapshot.end() }
     let bytes = try EntryKey.header.withBytes { key throws(StorageError) in try snapshot.value(for: key) }
-    if let bytes { return try FileHeader(bytes) }
+    if let bytes {
+      do throws(StorageError) { return try FileHeader(bytes) } catch { throw error.placed("the header", inFile: store.traits.file) }
+    }
     var isEmpty = true
     try [UInt8]([1]).lend { start throws(StorageError) in
       try snapshot.visit(from: start, sharing: 0, reverse: false) { _, _ in

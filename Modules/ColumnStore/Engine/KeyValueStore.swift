@@ -54,9 +54,14 @@ public struct KeyValueTraits: Sendable {
   public var pageOverhead: Int
   /// The mark of the process that may use the store, if a fork of it may not; else nil.
   public var forkMark: ForkMark?
+  /// The path of the file, which errors of damage name; nil for a store without one.
+  public var file: String?
 
   /// Defaults suit a store with the usual page size.
-  public init(kind: String, pageSize: Int = 4_096, pageOverhead: Int = 16, forkMark: ForkMark? = nil) {
+  public init(
+    kind: String, pageSize: Int = 4_096, pageOverhead: Int = 16, forkMark: ForkMark? = nil, file: String? = nil
+  ) {
+    self.file = file
     self.kind = kind
     self.pageSize = pageSize
     self.pageOverhead = pageOverhead

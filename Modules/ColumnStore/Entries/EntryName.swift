@@ -69,11 +69,22 @@ enum EntryName {
     case .chunkMap(let table, let number): return "the map of chunk \(number) of \(name(table))"
     case .column(let table, let property, let number): return "chunk \(number) of \(name(table, property))"
     case .value(let table, let property, let owner): return "a value of #\(owner) in \(name(table, property))"
-    case .index(.index(let index)): return "index \(index.rawValue)"
+    case .index(.index(let index)): return catalog.flatMap { EntryName.place(of: index, in: $0) } ?? "index \(index.rawValue)"
     case .index(.backlinks(let column)): return "the backlinks of \(name(column.table, column.property))"
     case .history(let version): return "the commit record of version \(version)"
     case .side: return "a side entry"
     }
+  }
+
+  private static func place(of index: IndexID, in catalog: Catalog) -> String? {
+    for table in catalog.tables {
+      if let text = table.textIndexes.first(where: { $0.id == index }) {
+        return "the words of '\(table.name).\(table[text.property]?.schema.name ?? "")'"
+      }
+      guard let found = table.indexes.first(where: { $0.id == index }) else { continue }
+      return "the index of '\(table.name)' by \(found.properties.map { table[$0]?.schema.name ?? "?" }.joined(separator: ", "))"
+    }
+    return nil
   }
 
   /// A key in hexadecimal, for messages.

@@ -64,7 +64,7 @@ struct IndexMerge<Entry: BlockIndexEntry> {
       var merged = carried
       merged.reserveCapacity(carried.count + stored.count + end - next)
       try merge(stored, edits, &next, end, into: &merged)
-      guard Entry.areOrdered(merged) else { throw .corrupt("the entries of an index are out of order") }
+      guard Entry.areOrdered(merged) else { throw reader.named(.corrupt("the entries of an index are out of order")) }
       let fence = carriedFence ?? Array(fences.fence(i))
       if carriedFence != nil { removed.append(Array(fences.fence(i))) }
       let isSmall = merged.isEmpty || (merged.count * 4 < stored.count && merged.count < 64)
@@ -122,7 +122,7 @@ struct IndexMerge<Entry: BlockIndexEntry> {
       }
     }
     while next < end {
-      guard !edits[next].isRemoval else { throw .corrupt("an index lacks an entry of an object") }
+      guard !edits[next].isRemoval else { throw reader.named(.corrupt("an index lacks an entry of an object")) }
       result.append(edits[next])
       next += 1
     }

@@ -10,16 +10,26 @@ final class IndexReader {
   let fences: IndexFences
   let blocks: BlockTable
   private let prefix: [UInt8]
+  /// The names and the file for errors of damage.
+  private let catalog: Catalog
+  private let file: String?
   private static let scratchCount = 2_048
 
-  init(_ shape: IndexShape, _ snapshot: any KeyValueSnapshot, _ caches: StructureCache) throws(StorageError) {
+  init(
+    _ shape: IndexShape, _ snapshot: any KeyValueSnapshot, _ caches: StructureCache, _ catalog: Catalog, file: String?
+  ) throws(StorageError) {
     self.shape = shape
     self.snapshot = snapshot
-    let record = try IndexRecord.read(shape.reference, snapshot)
-    entryCount = record.entryCount
-    fences = try caches.fences(shape.reference, record, snapshot)
-    guard (entryCount == 0) == (fences.count == 0) else {
-      throw .corrupt("an index has entries without blocks, or blocks without entries")
+    (self.catalog, self.file) = (catalog, file)
+    do throws(StorageError) {
+      let record = try IndexRecord.read(shape.reference, snapshot)
+      let fences = try caches.fences(shape.reference, record, snapshot)
+      guard (record.entryCount == 0) == (fences.count == 0) else {
+        throw .corrupt("an index has entries without blocks, or blocks without entries")
+      }
+      (entryCount, self.fences) = (record.entryCount, fences)
+    } catch {
+      throw error.placed(EntryName.index(shape.reference).place(in: catalog), inFile: file)
     }
     prefix = EntryKey.blockPrefix(shape.reference).bytes
     blocks = BlockTable(count: fences.count)
@@ -29,14 +39,23 @@ final class IndexReader {
 
   func block(_ i: Int) throws(StorageError) -> IndexBlock {
     if let block = blocks[i] { return block }
-    let bytes = try (prefix + fences.fence(i)).lend { key throws(StorageError) in
-      try snapshot.value(for: key)
+    do throws(StorageError) {
+      let bytes = try (prefix + fences.fence(i)).lend { key throws(StorageError) in
+        try snapshot.value(for: key)
+      }
+      guard let bytes else { throw .corrupt("a block of an index is missing") }
+      let block = try IndexBlock(bytes, isWord: shape.isWord)
+      guard block.count <= entryCount else { throw .corrupt("a block of an index has more entries than the index") }
+      blocks.keep(block, at: i)
+      return block
+    } catch {
+      throw named(error)
     }
-    guard let bytes else { throw .corrupt("a block of an index is missing") }
-    let block = try IndexBlock(bytes, isWord: shape.isWord)
-    guard block.count <= entryCount else { throw .corrupt("a block of an index has more entries than the index") }
-    blocks.keep(block, at: i)
-    return block
+  }
+
+  /// An error of damage with the index's name and the file.
+  func named(_ error: StorageError) -> StorageError {
+    error.placed(EntryName.index(shape.reference).place(in: catalog), inFile: file)
   }
 
   /// The object of a word in a unique index. O(log n), no allocation.
@@ -67,7 +86,7 @@ final class IndexReader {
   private func place(_ i: Int) throws(StorageError) -> UnsafeMutablePointer<IndexBlock?> {
     if let place = blocks.place(i) { return place }
     _ = try block(i)
-    guard let place = blocks.place(i) else { throw .corrupt("a block of an index is missing") }
+    guard let place = blocks.place(i) else { throw named(.corrupt("a block of an index is missing")) }
     return place
   }
 

@@ -22,8 +22,9 @@ extension ColumnReading {
       chunk = Chunk(frame.pointee, number: number, capacity: table.rowsPerChunk, cellCount: table.shapes.count)
     } else {
       guard let bytes = try value(.chunkMap(table.id, number)) else { return nil }
-      chunk = try ChunkMap.decode(
-        bytes, number: number, rowsPerChunk: table.rowsPerChunk, cellCount: table.shapes.count)
+      chunk = try decoding(.chunkMap(table.id, number)) { () throws(StorageError) in
+        try ChunkMap.decode(bytes, number: number, rowsPerChunk: table.rowsPerChunk, cellCount: table.shapes.count)
+      }
     }
     table.chunks[number] = chunk
     return chunk
@@ -55,7 +56,9 @@ extension ColumnReading {
     let bytes = chunk.isStored ? try value(.column(table.id, shape.property, chunk.number)) : nil
     let column: DecodedColumn
     if let bytes, !shape.areOldDates(bytes) {
-      column = try DecodedColumn(bytes, form: shape.form, count: chunk.count)
+      column = try decoding(.column(table.id, shape.property, chunk.number)) { () throws(StorageError) in
+        try DecodedColumn(bytes, form: shape.form, count: chunk.count)
+      }
     } else {
       column = DecodedColumn(absent: shape, count: chunk.count)
     }

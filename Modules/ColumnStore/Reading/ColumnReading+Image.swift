@@ -73,7 +73,9 @@ extension ColumnReading {
   ) throws(StorageError) -> UnsafePointer<ChunkFrame>? {
     guard lanes.frames.hasRoom(for: number), lanes.hasRoom() else { return nil }
     if let bytes = try value(.chunkMap(table.id, number)) {
-      let (frame, rows) = try ChunkMap.read(bytes, number: number, rowsPerChunk: table.rowsPerChunk, lanes.budget)
+      let (frame, rows) = try decoding(.chunkMap(table.id, number)) { () throws(StorageError) in
+        try ChunkMap.read(bytes, number: number, rowsPerChunk: table.rowsPerChunk, lanes.budget)
+      }
       lanes.fill(number, frame, rows)
     } else {
       lanes.fill(number, ChunkFrame(firstKey: table.firstKey(of: number)), nil)
@@ -104,7 +106,9 @@ extension ColumnReading {
     let shape = table.shapes[slot]
     let value = try lastingValue(.column(table.id, shape.property, number))
     if let value, !shape.areOldDates(value.bytes) {
-      let column = try DecodedColumn(value.bytes, form: shape.form, count: count)
+      let column = try decoding(.column(table.id, shape.property, number)) { () throws(StorageError) in
+        try DecodedColumn(value.bytes, form: shape.form, count: count)
+      }
       let isOwned = value.owner != nil || column.scratch != nil
       lanes.fill(
         number, table, slot, ChunkCell(vector: column.vector, external: column.external),

@@ -131,7 +131,8 @@ extension ColumnReading {
 
   @inline(__always) final func reader(_ table: TableState, _ position: Int) throws(StorageError) -> IndexReader {
     if let reader = table.readers[position] { return reader }
-    let reader = try IndexReader(table.indexes[position], snapshot, engine.structures)
+    let reader = try IndexReader(
+      table.indexes[position], snapshot, engine.structures, catalog, file: engine.store.traits.file)
     table.readers[position] = reader
     return reader
   }
@@ -167,7 +168,7 @@ extension ColumnReading {
           hasStopped = body(try CommitRecord(version: Version(number), encoded: value)) == .stop
           return hasStopped ? .stop : .proceed
         } catch {
-          failure = error
+          failure = named(error, .history(number))
           return .stop
         }
       }

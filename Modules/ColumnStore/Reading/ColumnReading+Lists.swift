@@ -9,9 +9,11 @@ extension ColumnReading {
     let (chunk, position) = try place(table, owner)
     if let list = table.lists[ListOwner(slot: slot, owner: owner.rawValue)] { return list.count }
     let bytes = try bytes(table, chunk, position, slot)
-    let count = try ListValue.count(bytes)
-    if ListValue.isSegmented(bytes) { try SegmentDirectory.check(directory(table, slot, owner.rawValue), count: count) }
-    return count
+    return try decoding(.externalValue(table.id, column.property, owner.rawValue)) { () throws(StorageError) in
+      let count = try ListValue.count(bytes)
+      if ListValue.isSegmented(bytes) { try SegmentDirectory.check(directory(table, slot, owner.rawValue), count: count) }
+      return count
+    }
   }
 
   final func elements(
@@ -70,15 +72,26 @@ extension ColumnReading {
   final func storedSegments(
     _ table: TableState, _ slot: Int, _ owner: Int64, count: Int
   ) throws(StorageError) -> [EditedList.Segment] {
-    try SegmentDirectory.decode(directory(table, slot, owner), count: count)
+    try decoding(.listSegment(table.id, table.shapes[slot].property, owner, 0)) { () throws(StorageError) in
+      try SegmentDirectory.decode(directory(table, slot, owner), count: count)
+    }
+  }
+
+  /// A list as its owner's row has it.
+  final func listValue(
+    _ table: TableState, _ slot: Int, _ owner: Int64, _ chunk: Chunk, _ position: Int
+  ) throws(StorageError) -> ListValue {
+    let bytes = try bytes(table, chunk, position, slot)
+    return try decoding(.externalValue(table.id, table.shapes[slot].property, owner)) { () throws(StorageError) in
+      try ListValue(bytes, form: table.shapes[slot].elementForm)
+    }
   }
 
   private final func directory(
     _ table: TableState, _ slot: Int, _ owner: Int64
   ) throws(StorageError) -> UnsafeRawBufferPointer {
-    guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, 0)) else {
-      throw .corrupt("the directory of a list is missing")
-    }
+    let entry = EntryKey.listSegment(table.id, table.shapes[slot].property, owner, 0)
+    guard let bytes = try value(entry) else { throw named(.corrupt("the directory of a list is missing"), entry) }
     return bytes
   }
 
@@ -86,10 +99,11 @@ extension ColumnReading {
   final func segment(
     _ table: TableState, _ slot: Int, _ owner: Int64, _ segment: EditedList.Segment
   ) throws(StorageError) -> DecodedColumn {
-    guard let bytes = try value(.listSegment(table.id, table.shapes[slot].property, owner, segment.id)) else {
-      throw .corrupt("a segment of a list is missing")
+    let entry = EntryKey.listSegment(table.id, table.shapes[slot].property, owner, segment.id)
+    guard let bytes = try value(entry) else { throw named(.corrupt("a segment of a list is missing"), entry) }
+    return try decoding(entry) { () throws(StorageError) in
+      try DecodedColumn(bytes, form: table.shapes[slot].elementForm, count: segment.count)
     }
-    return try DecodedColumn(bytes, form: table.shapes[slot].elementForm, count: segment.count)
   }
 
   private final func lend(

@@ -90,7 +90,7 @@ extension ColumnReading {
     _ table: TableState, _ slot: Int, _ owner: Int64, _ chunk: Chunk, _ position: Int
   ) throws(StorageError) -> [EditedList.Segment] {
     if let list = table.lists[ListOwner(slot: slot, owner: owner)] { return list.segments }
-    switch try ListValue(bytes(table, chunk, position, slot), form: table.shapes[slot].elementForm) {
+    switch try listValue(table, slot, owner, chunk, position) {
     case .empty: return []
     case .short(let run): return [EditedList.Segment(id: 0, count: run.count, run: run)]
     case .segmented(let count, _): return try storedSegments(table, slot, owner, count: count)

@@ -18,7 +18,9 @@ extension ColumnReading {
   private final func checkCount(_ table: TableState) throws(StorageError) {
     // There are few chunks, and their numbers are in memory.
     let places = try chunkNumbers(table).count * table.rowsPerChunk + (table.fresh?.count ?? 0)
-    guard table.liveCount <= places else { throw .corrupt("a table counts more objects than it has room for") }
+    guard table.liveCount <= places else {
+      throw named(.corrupt("a table counts more objects than it has room for"), .table(.tableRecord, table.id))
+    }
     table.isCountChecked = true
   }
 

@@ -49,7 +49,9 @@ class ColumnReading {
     self.snapshot = snapshot
     version = snapshot.version
     mark = engine.mark
-    map = try ColumnReading.catalog(snapshot, engine.structures)
+    do throws(StorageError) { map = try ColumnReading.catalog(snapshot, engine.structures) } catch {
+      throw error.placed("the catalog", inFile: engine.store.traits.file)
+    }
   }
 
   final var catalog: Catalog { map.catalog }
@@ -96,11 +98,13 @@ class ColumnReading {
     try checkOpen()
     guard let shapes = map.shapes(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
     let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
-    if let record = try value(.table(.tableRecord, id)) { try table.read(record: record) }
-    try openFreshRows(table)
+    if let record = try value(.table(.tableRecord, id)) {
+      try decoding(.table(.tableRecord, id)) { () throws(StorageError) in try table.read(record: record) }
+    }
+    try decoding(.table(.freshRows, id)) { () throws(StorageError) in try openFreshRows(table) }
     // Otherwise the next object would get a key that differs from its row's.
     if let fresh = table.fresh, fresh.firstKey + Int64(fresh.count) > table.nextKey {
-      throw .corrupt("a table gives keys that are in use")
+      throw named(.corrupt("a table gives keys that are in use"), .table(.tableRecord, id))
     }
     let raw = Int(id.rawValue)
     while tables.count <= raw { tables.append(nil) }
@@ -138,12 +142,16 @@ class ColumnReading {
     }
   }
 
-  /// Adds the place to a corruption error, with names: the store below knows tables and properties only by number.
-  @inline(never) private final func named(_ error: StorageError, _ key: EntryKey) -> StorageError {
-    guard error.code == .corrupt, let name = key.withBytes({ EntryName($0) }) else { return error }
-    var error = error
-    error.message += " It was met looking for \(name.place(in: catalog))."
-    return error
+  /// Adds the place and the file to a corruption error, with names: the store below knows tables and properties only by number.
+  @inline(never) final func named(_ error: StorageError, _ key: EntryKey) -> StorageError {
+    error.placed(key.withBytes { EntryName($0)?.place(in: catalog) }, inFile: engine.store.traits.file)
+  }
+
+  /// Runs what decodes an entry, whose place a corruption error gets.
+  @inline(__always) final func decoding<R>(
+    _ key: @autoclosure () -> EntryKey, _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    do throws(StorageError) { return try body() } catch { throw named(error, key()) }
   }
 }
 
@@ -175,9 +183,8 @@ extension ColumnReading {
   final func externalBytes(
     _ table: TableState, _ slot: Int, _ key: Int64
   ) throws(StorageError) -> UnsafeRawBufferPointer {
-    guard let bytes = try value(.externalValue(table.id, table.shapes[slot].property, key)) else {
-      throw .corrupt("a long value is missing")
-    }
+    let entry = EntryKey.externalValue(table.id, table.shapes[slot].property, key)
+    guard let bytes = try value(entry) else { throw named(.corrupt("a long value is missing"), entry) }
     return bytes
   }
 

@@ -45,7 +45,7 @@ extension ColumnWrite {
     let offset = Int(fresh.firstKey - base.firstKey)
     // Rows are in key order, and the fresh rows do not exceed one chunk.
     guard base.count == 0 || base.key(at: base.count - 1) < fresh.firstKey else {
-      throw .corrupt("a table gives keys that are in use")
+      throw named(.corrupt("a table gives keys that are in use"), .table(.tableRecord, table.id))
     }
     if !base.isSparse, base.count != offset { base.makeSparse() }
     for slot in table.shapes.indices {

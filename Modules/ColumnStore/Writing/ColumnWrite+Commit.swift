@@ -9,8 +9,9 @@ extension ColumnWrite {
     if hasChangedCatalog {
       batch.put(.catalog, try ColumnReading.encode(catalog, version: next))
       let format = catalog.formatNeeded
-      if let header = try value(.header), try FileHeader(header).format < format {
-        batch.put(.header, engine.header.encoded(format: format))
+      if let bytes = try value(.header) {
+        let header = try decoding(.header) { () throws(StorageError) in try FileHeader(bytes) }
+        if header.format < format { batch.put(.header, engine.header.encoded(format: format)) }
       }
       try dropIndexes(&batch)
     }
@@ -24,9 +25,13 @@ extension ColumnWrite {
         guard let edits = table.edits[i], !edits.isEmpty else { continue }
         let merged = try edits.merge(
           into: reader(table, i), version: next.rawValue, blockLimit: engine.header.blockLimit, &batch)
-        batch.put(.indexRecord(table.indexes[i].reference), try merged.encoded())
+        let key = EntryKey.indexRecord(table.indexes[i].reference)
+        batch.put(key, try decoding(key) { () throws(StorageError) in try merged.encoded() })
       }
-      if table.isChanged { batch.put(.table(.tableRecord, table.id), try table.encodedRecord()) }
+      if table.isChanged {
+        let key = EntryKey.table(.tableRecord, table.id)
+        batch.put(key, try decoding(key) { () throws(StorageError) in try table.encodedRecord() })
+      }
     }
     sideEdits?.forEach { key, value in key.lendSide { batch.append(key: $0, value: value) } }
     switch history {
@@ -183,7 +188,9 @@ extension ColumnWrite {
     var list = list
     for i in list.segments.indices {
       if list.segments[i].id == 0 {
-        guard list.nextSegment < .max else { throw .corrupt("a list has used up the numbers of its segments") }
+        guard list.nextSegment < .max else {
+          throw named(.corrupt("a list has used up the numbers of its segments"), .listSegment(table.id, property, place.owner, 0))
+        }
         list.segments[i].id = list.nextSegment
         list.nextSegment += 1
       } else if !list.segments[i].isChanged {

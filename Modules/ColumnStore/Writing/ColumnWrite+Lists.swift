@@ -65,9 +65,8 @@ extension ColumnWrite {
   func openList(
     _ table: TableState, _ slot: Int, _ chunk: Chunk, _ position: Int, _ owner: Int64
   ) throws(StorageError) -> EditedList {
-    let form = table.shapes[slot].elementForm
-    var list = EditedList(form: form)
-    switch try ListValue(bytes(table, chunk, position, slot), form: form) {
+    var list = EditedList(form: table.shapes[slot].elementForm)
+    switch try listValue(table, slot, owner, chunk, position) {
     case .empty: break
     case .short(let run): list.segments = [EditedList.Segment(id: 0, count: run.count, run: run)]
     case .segmented(let count, let nextSegment):

@@ -61,7 +61,7 @@ extension ColumnWrite {
 
   private func stored(_ table: TableState, _ key: Int64) throws(StorageError) -> (Chunk, Int) {
     guard let chunk = try chunk(table, key), let position = chunk.storedPosition(of: key) else {
-      throw .corrupt("an object that a savepoint has touched is gone")
+      throw named(.corrupt("an object that a savepoint has touched is gone"), .chunkMap(table.id, table.chunkNumber(of: key)))
     }
     return (chunk, position)
   }

@@ -66,7 +66,7 @@ public struct StorageStatistics: Sendable {
 public struct VersionPin: Sendable, Hashable {
   /// The held version.
   public var version: Version
-  /// The process that holds it.
+  /// The process that holds it; 0 if unknown, because it may not write beside the file.
   public var processID: Int32
   /// The holder's name for itself; nil if it has none.
   public var label: String?

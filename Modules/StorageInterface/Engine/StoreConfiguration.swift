@@ -15,6 +15,20 @@ public struct StoreConfiguration: Sendable {
   public var models: [any SchemaDescribing.Type]
   /// How the engine opens the file.
   public var options: OpenOptions
+  /// The path of a store, such as one in the app's bundle: where there is no file yet, opening copies this one, and then migrates the
+  /// copy as it would any older file. nil: a new store is empty.
+  ///
+  /// ```swift
+  /// configuration.seed = "/usr/share/atlas/world.store"
+  /// ```
+  ///
+  /// The seed was written by the same engine, by `Store.writeCopy(to:)` for example; it is only read, and may lie where nobody may
+  /// write. It has this store's key, or is not encrypted: the copy of a plain seed gets the store's key. A process that is killed
+  /// leaves no file or a whole one, and of several processes that open the store at once each finds the first one's copy.
+  ///
+  /// Opening throws the error of a missing (`.fileNotFound`) or damaged (`.corrupt`) seed with its path, and leaves no file. Ignored
+  /// for a file that exists, and with options that make none; `.unsupported` in memory.
+  public var seed: String?
   /// What a returned `write` survives; each write can override it.
   public var durability: Durability
   /// How long a write waits for other writers; nil: indefinitely.
@@ -66,6 +80,7 @@ public struct StoreConfiguration: Sendable {
     self.backend = backend
     self.models = models
     options = OpenOptions()
+    seed = nil
     durability = .full
     writeTimeout = nil
     misuse = .trapInDebug

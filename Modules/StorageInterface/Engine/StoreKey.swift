@@ -18,4 +18,9 @@ public protocol PageCipher: Sendable {
 
   /// Decrypts a page. False, with unspecified contents in `plain`, if any bit of the page or of its context differs.
   func open(_ sealed: UnsafeRawBufferPointer, _ context: UnsafeRawBufferPointer, to plain: UnsafeMutableRawBufferPointer) -> Bool
+
+  /// Hides up to 32 bytes, or shows them again: replaces each by its XOR with a byte that follows from the key and from `context`,
+  /// and that without the key nobody can tell from a random one. Nothing is authenticated, and what is hidden twice with one
+  /// context tells how both differ.
+  func mask(_ bytes: UnsafeMutableRawBufferPointer, _ context: UnsafeRawBufferPointer)
 }

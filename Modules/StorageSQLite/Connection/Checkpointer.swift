@@ -18,8 +18,9 @@ import Synchronization
 /// from it. So most pages are moved concurrently with commits, and the rest with the writer's lock held. Idle reads, of this
 /// process directly and of others by the bell, are asked to release the log (`SQLiteEngine.renewReads`).
 ///
-/// A checkpoint cannot finish while a reader pins old pages. The next attempt then waits until the log has grown: by half of
-/// its length once it is long, else by a fixed number of frames. Otherwise futile attempts would slow commits down.
+/// A checkpoint cannot finish while a reader pins old pages, nor begin while one reads the data file without the log. The next attempt
+/// then waits until the log has grown: by half of its length once it is long, else by a fixed number of frames. Otherwise futile
+/// attempts would slow commits down.
 final class Checkpointer: Sendable {
   /// The log length in frames that triggers a checkpoint: about 4 MB.
   static let framesWanted: UInt32 = 1000
@@ -171,6 +172,10 @@ final class Checkpointer: Sendable {
   func checkpointNow() {
     queue.sync {
       guard let connection = takeConnection() else { return }
+      if isDataFileRead {
+        finish(connection, untried, hasBegunAnew: false)
+        return
+      }
       let outcome = begin(anew: connection, isCut: true, patience: Checkpointer.patience.short)
       finish(connection, outcome, hasBegunAnew: outcome.code == SQLITE_OK)
     }
@@ -179,6 +184,10 @@ final class Checkpointer: Sendable {
   private func checkpoint() {
     guard let connection = takeConnection() else { return }
     state.withLock { $0.attempts += 1 }
+    if isDataFileRead {
+      finish(connection, untried, hasBegunAnew: false)
+      return
+    }
     var outcome = run(connection, SQLITE_CHECKPOINT_PASSIVE)
     // No progress since the last attempt: somebody reads an old version, and holding writers up would not help.
     let isStuck = state.withLock { !outcome.isComplete && Int64(outcome.moved) <= $0.moved }
@@ -193,6 +202,12 @@ final class Checkpointer: Sendable {
     }
     finish(connection, outcome, hasBegunAnew: hasBegunAnew)
   }
+
+  /// Whether a process reads the data file without the log: then nothing is moved.
+  private var isDataFileRead: Bool { StorePresence.isDataFileRead(path: file.coordinationPath) }
+
+  /// The outcome of an attempt that moves nothing.
+  private var untried: Outcome { Outcome(code: SQLITE_BUSY, logged: Int32(clamping: state.withLock { $0.frames.logged })) }
 
   /// Records the outcome and decides when to try again.
   private func finish(_ connection: Connection, _ outcome: Outcome, hasBegunAnew: Bool) {

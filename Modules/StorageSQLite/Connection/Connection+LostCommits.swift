@@ -1,11 +1,4 @@
 import CVivariumSQLite
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 import StorageCoordination
 import StorageInterface
 import StoreValues
@@ -16,19 +9,19 @@ extension StoreFile {
 }
 
 extension Connection {
+  /// Whether closing leaves the log to whoever opens the store next, also if this is the last connection: otherwise SQLite moves the
+  /// log's pages into the main file, makes that as long as it should be, with zeroes, and removes the log.
+  func keepsLog(_ keeps: Bool) { csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0) }
+
   /// Throws `.corrupt` if a durable commit is missing from the log. SQLite reads a log up to its first damaged frame, and takes
   /// what follows for the remains of a power cut. It is none if the log once held a later version that was synced.
   ///
   /// Does not throw if the log is gone or another one: then the file was put back from a copy, or another program has moved the
   /// log's pages into it. Call in a transaction that has read `version`.
   func checkLog(of file: StoreFile, _ version: Version, _ note: DurableNote) throws(StorageError) {
-    guard note.version > version.rawValue, let logSalts else { return }
-    var info = stat()
-    guard stat(file.logPath, &info) == 0, info.st_size > 0 else { return }
+    guard note.version > version.rawValue, let logSalts, file.hasWrittenLog else { return }
     // No frames: damage in the first bytes, which hold the salts.
     guard logSalts == note.log || logFrames.logged == 0 else { return }
-    // Closing would move what is left into the file and remove the log.
-    csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     throw StorageError(
       .corrupt, .engine,
       "'\(file.logPath)' is damaged: version \(note.version) was on the disk, and the newest that can be read is \(version.rawValue).",

@@ -62,7 +62,8 @@ extension Connection {
     defer { finish(statement) }
     guard try step(statement, "read the version") else { return (Version(0), 0) }
     guard statement.int64(0) < .max else {
-      throw StorageError(.corrupt, .engine, "The history has no room for another version.", remedy: "Restore the file from a copy.")
+      throw named(
+        StorageError(.corrupt, .engine, "The history has no room for another version.", remedy: "Restore the file from a copy."))
     }
     return (Version(UInt64(max(0, statement.int64(0)))), statement.int64(1))
   }
@@ -83,9 +84,10 @@ extension Connection {
     guard try step(statement, "read the catalog") else { return Catalog() }
     let catalog: Catalog
     do { catalog = try Catalog(json: statement.bytes(0, isText: true)) } catch {
-      throw StorageError(
-        .corrupt, .engine, "The catalog in '_vivarium_catalog' cannot be read: \(error).",
-        remedy: "Restore the file from a copy.")
+      throw named(
+        StorageError(
+          .corrupt, .engine, "The catalog in '_vivarium_catalog' cannot be read: \(error).",
+          remedy: "Restore the file from a copy."))
     }
     try catalog.check(format: Int(format))
     return catalog
@@ -112,7 +114,7 @@ extension Connection {
     let counters = ObjectCounters(objects: Int(max(0, statement.int64(0))), lastKey: max(0, statement.int64(1)))
     // Callers allocate memory by this count.
     if counters.objects > Connection.countUnasked, try Int64(counters.objects) > bytesOfPages() {
-      throw .impossible("The count of \(table.name)")
+      throw named(.impossible("The count of \(table.name)"))
     }
     return counters
   }

@@ -15,15 +15,17 @@ extension Connection {
   static let logBytesMax = 8 << 20
 
   /// Opens a connection with our settings to a file of ours. `isImmutable`: nobody writes the file, and no files are created
-  /// beside it.
+  /// beside it. `keepsLog`: as the method of that name.
   static func ours(
     _ file: StoreFile, isReadOnly: Bool, isImmutable: Bool = false, cacheKilobytes: Int = Connection.readerCacheKilobytes,
-    takesURIs: Bool = false
+    takesURIs: Bool = false, keepsLog: Bool = false
   ) throws(StorageError) -> Connection {
     let connection = try Connection(
       FileAddress(file, isImmutable: isImmutable, isURI: takesURIs),
       flags: isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
     let database = connection.database
+    // Before the first statement, which may find damage.
+    if keepsLog { connection.keepsLog(true) }
     sqlite3_busy_timeout(database, patienceMilliseconds)
     // Foreign programs run the triggers that log their writes; our commits have their own record.
     csqlite_configure(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
@@ -36,7 +38,10 @@ extension Connection {
       "PRAGMA cache_size = -\(cacheKilobytes); PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL; "
         // Verify a page's cell sizes when it is read, before they are relied on.
         + "PRAGMA cell_size_check = ON")
-    if !isReadOnly { try connection.execute("PRAGMA journal_size_limit = \(logBytesMax)") }
+    if !isReadOnly {
+      connection.coordinationPath = file.coordinationPath
+      try connection.execute("PRAGMA journal_size_limit = \(logBytesMax)")
+    }
     return connection
   }
 

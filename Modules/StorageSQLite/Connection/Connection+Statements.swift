@@ -82,13 +82,22 @@ extension Connection {
     return statement
   }
 
-  /// Returns whether there is a row.
+  /// Returns whether there is a row, which is of one version (`confirm`).
   @inline(__always) func step(_ statement: Statement, _ doing: @autoclosure () -> String) throws(StorageError) -> Bool {
+    let isRow = try advance(statement, doing())
+    try confirm()
+    return isRow
+  }
+
+  /// As `step`, for many rows: call `confirm` before somebody gets what was read.
+  @inline(__always) func advance(_ statement: Statement, _ doing: @autoclosure () -> String) throws(StorageError) -> Bool {
     // Checked between rows too: a closure that received a row may have forked.
     try mark.check()
     let code = sqlite3_step(statement.pointer)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
+    // Pages of two versions look like damage.
+    try confirm()
     throw failure(code, doing: doing())
   }
 
@@ -96,14 +105,16 @@ extension Connection {
   func run(_ key: StatementKey, _ text: String) throws(StorageError) {
     let statement = try take(key) { text }
     defer { finish(statement) }
-    _ = try step(statement, text)
+    _ = try advance(statement, text)
   }
 
   /// Runs statements once, without caching them.
   func execute(_ text: String) throws(StorageError) {
     try mark.check()
     let code = sqlite3_exec(database, text, nil, nil, nil)
-    if code != SQLITE_OK { throw failure(code, doing: "run \(text)") }
+    if code == SQLITE_OK { return }
+    try confirm()
+    throw failure(code, doing: "run \(text)")
   }
 
   /// Whether a transaction is open. False after SQLite rolled one back by itself.
@@ -111,10 +122,19 @@ extension Connection {
 
   func failure(_ code: Int32, _ scope: StorageError.Scope = .statement, doing: String) -> StorageError {
     if code == SealedFile.damage, let damage = seal?.damage {
-      return StorageError(
-        .corrupt, .engine, "Could not \(doing): \(damage).", remedy: "Restore the file from a copy.", underlyingCode: code)
+      return named(
+        StorageError(.corrupt, .engine, "Could not \(doing): \(damage).", remedy: "Restore the file from a copy.", underlyingCode: code))
     }
-    return .sqlite(
-      code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)), system: sqlite3_system_errno(database))
+    return named(
+      .sqlite(
+        code, scope, doing: doing, text: String(cString: sqlite3_errmsg(database)), system: sqlite3_system_errno(database)))
+  }
+
+  /// An error of damage with the path of the file.
+  func named(_ error: StorageError) -> StorageError { error.placed(nil, inFile: Connection.path(of: database)) }
+
+  /// The path of the file that a connection of SQLite's has open.
+  static func path(of database: OpaquePointer) -> String? {
+    sqlite3_db_filename(database, "main").map { String(cString: $0) }
   }
 }

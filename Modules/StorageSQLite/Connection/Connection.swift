@@ -11,6 +11,7 @@ import StorageInterface
 /// under a lock.
 final class Connection: @unchecked Sendable {
   let database: OpaquePointer
+  let path: String
   /// The key of an encrypted file, which SQLite finds through the address.
   let seal: FileSeal?
   /// The layout of the cached statements.
@@ -25,8 +26,11 @@ final class Connection: @unchecked Sendable {
   /// Belongs to the process that opened it: a forked child must not even close it, and runs nothing on it.
   let mark = ForkMark()
   private var isShut = false
-  /// The file's stamp when it was opened as immutable.
-  var stamp: FileStamp?
+  /// The coordination file of the store whose log it may move into the data file, as the last connection does when it is closed;
+  /// nil if it cannot.
+  var coordinationPath: String?
+  /// The file's stamp when it was opened as immutable (`confirm`). `@exclusivity(unchecked)`: as `recent`.
+  @exclusivity(unchecked) var stamp: FileStamp?
   /// The number of statements taken so far. For tests. `@exclusivity(unchecked)`: as `recent`.
   @exclusivity(unchecked) var takeCount = 0
   /// Whether the function that adds doubles is registered.
@@ -54,7 +58,7 @@ final class Connection: @unchecked Sendable {
     var opened: OpaquePointer?
     let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (address.isURI ? SQLITE_OPEN_URI : 0)
     let code = sqlite3_open_v2(address.text, &opened, flags, nil)
-    seal = address.file.seal
+    (path, seal) = (address.file.path, address.file.seal)
     guard let opened else {
       throw .sqlite(SQLITE_NOMEM, .engine, doing: "open '\(address.file.path)'", text: "out of memory")
     }
@@ -86,8 +90,12 @@ final class Connection: @unchecked Sendable {
     logIndex = nil
     returnBudget()
     finalizeAll()
+    if let coordinationPath, StorePresence.isDataFileRead(path: coordinationPath) { keepLog() }
     sqlite3_close_v2(database)
   }
+
+  /// Closing the connection moves nothing into the data file and removes no log.
+  func keepLog() { csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
   private func finalizeAll() {
     statements = []

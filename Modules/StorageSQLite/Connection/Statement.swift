@@ -82,6 +82,11 @@ extension Statement {
 }
 
 extension Statement {
+  /// An error of damage with the path of the file.
+  func named(_ error: StorageError) -> StorageError {
+    error.placed(nil, inFile: sqlite3_db_handle(pointer).flatMap { Connection.path(of: $0) })
+  }
+
   @inline(__always) func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
   @inline(__always) func isInteger(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_INTEGER }
   @inline(__always) func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }

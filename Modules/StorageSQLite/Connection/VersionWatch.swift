@@ -53,6 +53,12 @@ struct VersionWatch {
     commitsBefore = nil
   }
 
+  /// Call after a commit. A new log has no mark before somebody reads it, and a process that may not write the index cannot read a
+  /// log without marks.
+  func markLog() {
+    if let index, csqlite_wal_has_mark(index) == 0 { _ = try? connection.readVersions() }
+  }
+
   private var seenCommits: UInt32 { seen.withUnsafeBufferPointer { $0.baseAddress.map { csqlite_wal_commits($0) } ?? 0 } }
 
   /// The newest version if it is known without a query: nothing was committed since it was read.

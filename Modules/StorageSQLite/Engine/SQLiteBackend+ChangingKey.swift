@@ -69,11 +69,13 @@ extension StoreFile {
   private func copy(into aside: StoreFile, _ progress: (CopyProgress) -> Step) throws(StorageError) -> FileStamp? {
     let note = durableNote
     // Keeps other programs from writing meanwhile.
-    let guardian = try Connection.ours(self, isReadOnly: false)
+    let guardian = try Connection.ours(self, isReadOnly: false, keepsLog: hasWrittenLog)
     defer { guardian.shut() }
     let version = try guardian.readVersions().version
     guardian.findLog()
     if let note { try guardian.checkLog(of: self, version, note) }
+    try guardian.checkPages(of: self)
+    guardian.keepsLog(false)
     // Now, so that closing the guardian moves nothing into the file later, and whatever changes it is somebody else.
     try guardian.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     try guardian.execute("BEGIN IMMEDIATE")

@@ -18,6 +18,7 @@ extension SQLiteEngine: FileCopying {
     to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
   ) throws(StorageError) {
     try checkOpen()
+    if options.isReadOnly { try followLog() }
     let seal: FileSeal? =
       switch encryption {
       case .unchanged: file.seal.map { FileSeal($0.key) }
@@ -26,7 +27,7 @@ extension SQLiteEngine: FileCopying {
       }
     let target = StoreFile(path: SQLiteBackend.resolved(path), seal: seal)
     try target.checkUnused()
-    let made = try AsideFile(for: target.path, mode: file.mode ?? 0o600)
+    let made = try AsideFile(for: target.path, mode: (file.mode ?? 0) | 0o600)
     let aside = StoreFile(path: made.path, seal: seal)
     defer { made.remove() }
     try made.write { () throws(StorageError) in
@@ -42,9 +43,15 @@ extension SQLiteEngine: FileCopying {
   private func vacuum(
     into aside: StoreFile, _ path: String, _ progress: (CopyProgress) -> Step
   ) throws(StorageError) {
-    let isImmutable = shared.withLock { $0.isImmutable }
+    if options.isReadOnly { try followLog() }
+    let (isImmutable, stamp) = shared.withLock { shared in
+      if shared.isImmutable { shared.immutableCount += 1 }
+      return (shared.isImmutable, shared.isImmutable ? shared.stamp : nil)
+    }
+    defer { if isImmutable { endImmutable() } }
     let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable, takesURIs: true)
     defer { connection.shut() }
+    connection.stamp = stamp
     try connection.vacuum(into: aside, for: path, expected: try statistics().liveBytes, progress)
   }
 }
@@ -73,7 +80,9 @@ extension Connection {
       }
       do throws(StorageError) {
         try execute("VACUUM INTO '\(FileAddress.attached(aside))'")
-        return watch.isStopped || !watch.end() ? .copyStopped(path) : nil
+        if watch.isStopped || !watch.end() { return .copyStopped(path) }
+        try confirm()
+        return nil
       } catch {
         return watch.isStopped ? .copyStopped(path) : error
       }

@@ -82,7 +82,9 @@ extension SQLiteEngine {
     let (isClosed, stamp, idle) = shared.withLock { shared in
       if shared.isClosed { return (true, FileStamp?.none, Connection?.none) }
       shared.openCount += 1
-      return (false, shared.isImmutable ? shared.stamp : nil, shared.idle.popLast())
+      let stamp = shared.isImmutable ? shared.stamp : nil
+      if stamp != nil { shared.immutableCount += 1 }
+      return (false, stamp, shared.idle.popLast())
     }
     if isClosed { throw .closedEngine }
     if let idle { return idle }
@@ -97,6 +99,7 @@ extension SQLiteEngine {
       return connection
     } catch {
       shared.withLock { $0.openCount -= 1 }
+      if stamp != nil { endImmutable() }
       letGoIfUnused()
       throw error
     }
@@ -133,6 +136,7 @@ extension SQLiteEngine {
       shared.idle.append(connection)
       return nil
     }
+    if connection.stamp != nil { endImmutable() }
     if let surplus {
       surplus.shut()
       letGoIfUnused()
@@ -148,26 +152,5 @@ extension SQLiteEngine {
     } catch {
       return !connection.isInTransaction
     }
-  }
-
-  /// A read-only engine that found no log reads the file as immutable. Once a log appears, somebody writes, and the file is
-  /// read like any other. Somebody may also have written and closed; then everything read before is invalid.
-  func followLog() throws(StorageError) {
-    guard let seen = shared.withLock({ $0.isImmutable ? $0.stamp : nil }) else { return }
-    let isImmutable = !file.hasLog
-    let stamp = FileStamp(file.path)
-    if isImmutable, stamp == seen { return }
-    let connection = try Connection.ours(file, isReadOnly: true, isImmutable: isImmutable)
-    try watch.withLock { watch throws(StorageError) in
-      if !shared.withLock({ $0.isClosed }) { watch = try VersionWatch(connection, isImmutable: isImmutable) }
-    }
-    let old = shared.withLock { shared in
-      shared.isImmutable = isImmutable
-      shared.stamp = isImmutable ? stamp : nil
-      defer { shared.idle = [] }
-      return shared.idle
-    }
-    // Released here, outside the lock.
-    _ = consume old
   }
 }

@@ -105,12 +105,13 @@ extension SQLiteEngine {
       shared.newest = state
       return shared.durability.connectionIsFull ?? false
     }
-    bell.ring()
     // The writer's lock is still held, so no other version has been committed.
     let (frames, salts) = watch.withLock { watch in
       watch?.note(state.version)
+      watch?.markLog()
       return (watch?.frames ?? LogFrames(), watch?.salts)
     }
+    bell.ring()
     checkpointer.committed(frames)
     switch durability {
     case .full:

@@ -30,6 +30,8 @@ public final class SQLiteEngine: StorageEngine {
     /// Reads the file as immutable, as long as it matches `stamp`.
     var isImmutable = false
     var stamp: FileStamp?
+    /// The connections in use that read it so.
+    var immutableCount = 0
   }
 
   public let kind = "sqlite"
@@ -91,8 +93,11 @@ public final class SQLiteEngine: StorageEngine {
       shared.isImmutable = isImmutable
       shared.stamp = isImmutable ? FileStamp(file.path) : nil
     }
-    try verify(isImmutable: isImmutable)
-    if options.isReadOnly { return }
+    try verify()
+    if options.isReadOnly {
+      leaveDataFileIfUnread()
+      return
+    }
     checkpointer.askForLog { [weak self] in
       guard let self else { return }
       renewReads()
@@ -102,25 +107,15 @@ public final class SQLiteEngine: StorageEngine {
     }
   }
 
-  /// Announces that the store is open, and decides whether to read it as immutable. Otherwise SQLite would create files beside
-  /// it, which a reader should not do if there never was a writer, and often cannot. If there were writers and SQLite's files
-  /// can be created, the store is read as any other, and locks no writer out.
-  private static func announce(
-    _ file: StoreFile, _ options: OpenOptions
-  ) throws(StorageError) -> (StorePresence?, isImmutable: Bool) {
-    guard options.isReadOnly else {
-      return (try StorePresence(path: file.coordinationPath, as: .writer, mode: file.sideMode), false)
-    }
-    let isImmutable = !file.hasLog && !(file.hadWriter && file.mayHaveLog)
-    do throws(StorageError) {
-      return (
-        try StorePresence(path: file.coordinationPath, as: isImmutable ? .unprotectedReader : .reader), isImmutable
-      )
-    } catch {
-      // A bundled file has no coordination file, or one that cannot be locked.
-      if error.code != .alreadyOpen { return (nil, isImmutable) }
-      // There is a writer, so its log exists or is about to.
-      return (try StorePresence(path: file.coordinationPath, as: .reader), false)
+  /// As `verify(isImmutable:)`. The last writer may close, and remove its log, while a reader that makes none looks for it: then
+  /// the data file has everything, and stays as it is while it is read.
+  private func verify() throws(StorageError) {
+    let isImmutable = shared.withLock { $0.isImmutable }
+    do throws(StorageError) { try verify(isImmutable: isImmutable) } catch {
+      guard options.isReadOnly, !isImmutable, !file.readersMakeLog, !file.hasWrittenLog else { throw error }
+      let stamp = FileStamp(file.path)
+      shared.withLock { shared in (shared.isImmutable, shared.stamp) = (true, stamp) }
+      try verify(isImmutable: true)
     }
   }
 
@@ -128,13 +123,17 @@ public final class SQLiteEngine: StorageEngine {
   private func verify(isImmutable: Bool) throws(StorageError) {
     let note = isImmutable ? nil : file.durableNote
     do throws(StorageError) {
-      let connection = try Connection.ours(file, isReadOnly: options.isReadOnly, isImmutable: isImmutable)
+      // What is refused stays as it is.
+      let connection = try Connection.ours(
+        file, isReadOnly: options.isReadOnly, isImmutable: isImmutable, keepsLog: file.hasWrittenLog)
       connection.stamp = shared.withLock { $0.stamp }
       connection.cacheBudget = cacheBudget
       try connection.run(StatementKey(.begin), "BEGIN")
       let version = try state(of: connection).version
       connection.findLog()
       if let note { try connection.checkLog(of: file, version, note) }
+      try connection.checkPages(of: file)
+      connection.keepsLog(false)
       if endTransaction(connection) { shared.withLock { $0.idle.append(connection) } }
     } catch {
       // The first bytes identify the file as ours, so anything that SQLite cannot read in it is damage.
@@ -142,7 +141,7 @@ public final class SQLiteEngine: StorageEngine {
       var error = error
       error.code = .corrupt
       error.remedy = "Restore the file from a copy."
-      throw error
+      throw error.placed(nil, inFile: file.path)
     }
   }
 

@@ -21,8 +21,10 @@ struct StoreFile {
   var logPath: String { path + "-wal" }
   /// A store has none, but SQLite plays one back into whatever file has the name.
   private var journalPath: String { path + "-journal" }
+  /// Those that SQLite keeps beside the main one.
+  private var sqlitePaths: [String] { [logPath, path + "-shm", journalPath] }
   /// All of them, the main one first, and last the one that keeps others out.
-  var allPaths: [String] { [path, logPath, path + "-shm", journalPath, bellPath, coordinationPath] }
+  var allPaths: [String] { [path] + sqlitePaths + [bellPath, coordinationPath] }
 
   /// The files that `prepare` has created, to be removed if opening fails.
   struct Made {
@@ -42,6 +44,8 @@ struct StoreFile {
       try check(format, options)
       try check(mark)
       try checkName()
+      // SQLite looks for one first, and removes it.
+      try SQLiteSideFile.refuseForeign([journalPath])
     case .foreign(let reason): throw foreign(reason)
     case .missing, .empty:
       guard options.createsIfMissing, !options.isReadOnly else {
@@ -49,6 +53,7 @@ struct StoreFile {
           .fileNotFound, .engine, "There is no store at '\(path)'.", remedy: "Check the path, or let the store be made.")
       }
       try checkName()
+      try SQLiteSideFile.refuseForeign(sqlitePaths)
       do throws(StorageError) { made.isStore = try create(options) } catch {
         removeTraces(made)
         throw error
@@ -105,7 +110,7 @@ struct StoreFile {
       try aside.make()
     }
     // What an older file left would be taken for the new one's: SQLite looks at the own sums of a log or journal alone.
-    for path in [logPath, path + "-shm", journalPath] where unlink(path) != 0 && errno != ENOENT {
+    for path in sqlitePaths where unlink(path) != 0 && errno != ENOENT {
       throw .system(errno, doing: "remove what an older store left,", path: path)
     }
     if found == .empty {
@@ -139,11 +144,13 @@ struct StoreFile {
     for text in marks + MetaTables.definitions + ["COMMIT", "PRAGMA journal_mode = WAL"] { try connection.execute(text) }
   }
 
-  /// Removes every file of the store; the caller has ensured that nobody has it open.
+  /// Removes every file of the store; whatever else lies under their names stays. The caller has ensured that nobody has it open.
   func removeAll() throws(StorageError) {
-    for path in [path + FileTurn.replication] + allPaths where unlink(path) != 0 {
-      if errno != ENOENT { throw .system(errno, doing: "remove", path: path) }
+    // All are looked at first: who may have made a side file is asked of the main one.
+    let own = ([path + FileTurn.replication] + allPaths).filter {
+      $0 == path || !SideFile.isForeign($0) && !SQLiteSideFile.isForeign($0)
     }
+    for path in own where unlink(path) != 0 && errno != ENOENT { throw .system(errno, doing: "remove", path: path) }
   }
 
   /// After a failed open, removes the files it has created. Keeps a store that somebody has open or that has a version by now.
@@ -186,11 +193,21 @@ struct StoreFile {
 
   var hasLog: Bool { access(logPath, F_OK) == 0 }
 
+  /// Whether there is anything in its log, without which the data file may not be read. A writer that moves pages into the data file
+  /// has them in the log until they are there.
+  var hasWrittenLog: Bool {
+    var info = stat()
+    return stat(logPath, &info) == 0 && info.st_size > 0
+  }
+
   /// Whether a process had the store open for writing. One may come again, and they coordinate through this file.
-  var hadWriter: Bool { access(coordinationPath, F_OK) == 0 }
+  private var hadWriter: Bool { access(coordinationPath, F_OK) == 0 }
+
+  /// Whether a reader lets SQLite make a log: writers, who coordinate with it, were there, and it may make files.
+  var readersMakeLog: Bool { hadWriter && mayHaveLog }
 
   /// Whether SQLite's files can be created and removed beside it.
-  var mayHaveLog: Bool {
+  private var mayHaveLog: Bool {
     let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     return access(path, W_OK) == 0 && access(directory, W_OK) == 0
   }

@@ -23,12 +23,14 @@ struct KeyBlock {
     var wanted = 32
     while true {
       while count < wanted {
-        guard try connection.step(statement, "read an index") else {
+        guard try connection.advance(statement, "read an index") else {
+          try connection.confirm()
           return count == 0 ? .proceed : body(UnsafeBufferPointer(start: block, count: count))
         }
         block[count] = statement.int64(0)
         count &+= 1
       }
+      try connection.confirm()
       if body(UnsafeBufferPointer(start: block, count: count)) == .stop { return .stop }
       count = 0
       wanted = min(wanted * 2, keysMax)

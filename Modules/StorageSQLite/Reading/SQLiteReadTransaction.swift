@@ -19,11 +19,7 @@ final class SQLiteReadTransaction: Snapshot, ReadTransaction, @unchecked Sendabl
   override func refuse() throws(StorageError) {
     try super.refuse()
     // The file is read as immutable: if somebody wrote it, pages of two versions would be mixed.
-    if let stamp, stamp != FileStamp(engine.file.path) {
-      throw StorageError(
-        .snapshotExpired, .transaction, "Another program has written '\(engine.file.path)' while it was read.",
-        remedy: "End the transaction and begin another.")
-    }
+    if let stamp, stamp != FileStamp(engine.file.path) { throw .rewritten(engine.file.path) }
   }
 
   override func close() { engine.endRead(leaveConnection()) }

@@ -17,7 +17,7 @@ extension Snapshot: AggregatePushdown {
   /// SQLite adds integers exactly or fails; a value that is not an integer makes the sum a real.
   private final func integerSum(_ column: ColumnLayout, _ part: ColumnTotal.Part) throws(StorageError) -> ColumnTotal? {
     let count = part == .mean ? ", count(\(column.name))" : ""
-    return try row("SELECT sum(\(column.name))\(count) FROM \(layout.tableName(column))") { statement in
+    return try row(column, "SELECT sum(\(column.name))\(count) FROM \(layout.tableName(column))") { statement in
       var total = ColumnTotal()
       if part == .mean { total.count = Int(statement.int64(1)) }
       if statement.isNull(0) { return total }
@@ -31,7 +31,7 @@ extension Snapshot: AggregatePushdown {
   private final func realSum(_ column: ColumnLayout) throws(StorageError) -> ColumnTotal? {
     try connection.addRealSum()
     let name = column.cell.physical == .float ? RealSumFunction.ofFloats : RealSumFunction.ofDoubles
-    return try row("SELECT \(name)(\(column.name)) FROM \(layout.tableName(column)) NOT INDEXED") { statement in
+    return try row(column, "SELECT \(name)(\(column.name)) FROM \(layout.tableName(column)) NOT INDEXED") { statement in
       RealSumFunction.total(statement.bytes(0, isText: false))
     }
   }
@@ -43,7 +43,7 @@ extension Snapshot: AggregatePushdown {
     let lowest = cell.type == .date ? Timestamp.negativeInfinity.word : .min
     let filter = cell.type == .date && part == .least ? " WHERE \(name) >= \(lowest)" : ""
     let terms = part == .greatest ? "max(\(name))" : "min(\(name)), max(\(name))"
-    return try row("SELECT \(terms) FROM \(layout.tableName(column))\(filter)") { statement in
+    return try row(column, "SELECT \(terms) FROM \(layout.tableName(column))\(filter)") { statement in
       var total = ColumnTotal()
       if part == .least, [SQLITE_TEXT, SQLITE_BLOB].contains(sqlite3_column_type(statement.pointer, 1)) { return nil }
       switch sqlite3_column_type(statement.pointer, 0) {
@@ -59,14 +59,15 @@ extension Snapshot: AggregatePushdown {
 
   /// Reads the single row of a statement; nil also if SQLite cannot compute it.
   private final func row(
-    _ text: String, _ read: (Statement) -> ColumnTotal?
+    _ column: ColumnLayout, _ text: String, _ read: (Statement) -> ColumnTotal?
   ) throws(StorageError) -> ColumnTotal? {
     let statement = try connection.take(text: text)
     defer { connection.finish(statement) }
     let code = sqlite3_step(statement.pointer)
+    try connection.confirm()
     if code == SQLITE_ROW { return read(statement) }
     // In particular an integer overflow: the scan then finds out whether the sum fits.
     if code == SQLITE_ERROR { return nil }
-    throw connection.failure(code, doing: "add up a column")
+    throw connection.failure(code, doing: "add up \(column.label)")
   }
 }

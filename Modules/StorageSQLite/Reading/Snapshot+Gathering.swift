@@ -35,11 +35,11 @@ extension Snapshot: GatheringReading {
     var isFound = [Bool](repeating: false, count: keys.count)
     var isForeign = false
     var next = 0
-    while try connection.step(statement, "read \(column.label)") {
+    while try connection.advance(statement, "read \(column.label)") {
       let key = statement.int64(0)
       // SQLite looks them up in ascending key order, which mostly is the requested order.
       if next >= keys.count || keys[next] != key {
-        guard let place = keys.firstIndex(of: key) else { throw .outOfOrder(column.label) }
+        guard let place = keys.firstIndex(of: key) else { throw statement.named(.outOfOrder(column.label)) }
         next = place
       }
       let cell = statement.word(1, column.cell)
@@ -54,7 +54,8 @@ extension Snapshot: GatheringReading {
         // The same object may be requested twice in a row.
       } while next < keys.count && keys[next] == key
     }
-    if isForeign { throw .foreignValue(in: column.label) }
+    try connection.confirm()
+    if isForeign { throw statement.named(.foreignValue(in: column.label)) }
     for i in isFound.indices where !isFound[i] {
       guard let first = keys[0..<i].firstIndex(of: keys[i]), isFound[first] else {
         throw try layout.table(column.id.table).objectDeleted(ObjectKey(keys[i]))

@@ -16,7 +16,12 @@ extension Snapshot {
       guard try connection.step(statement, "read the history"),
         UInt64(bitPattern: statement.int64(0)) == expected.rawValue
       else { throw StorageError(.historyTrimmed, .statement, "The commit record of \(expected) is gone.") }
-      let record = try CommitRecord(version: expected, encoded: statement.bytes(1, isText: false))
+      let record: CommitRecord
+      do throws(StorageError) {
+        record = try CommitRecord(version: expected, encoded: statement.bytes(1, isText: false))
+      } catch {
+        throw error.placed("the commit record of version \(expected.rawValue)", inFile: engine.file.path)
+      }
       if body(record) == .stop { return }
       expected = expected.next
     }

@@ -75,13 +75,14 @@ extension Snapshot {
     defer { connection.finish(statement) }
     statement.bind(1, owner.rawValue)
     var found: [Int64] = []
-    while try connection.step(statement, "read \(list.label)") {
+    while try connection.advance(statement, "read \(list.label)") {
       // Another program may have put anything there; a value that is not an integer is not a position.
-      guard statement.isInteger(0) else { throw .foreignValue(in: list.label) }
+      guard statement.isInteger(0) else { throw statement.named(.foreignValue(in: list.label)) }
       let position = statement.int64(0)
-      if let last = found.last, position <= last { throw .outOfOrder(list.label) }
+      if let last = found.last, position <= last { throw statement.named(.outOfOrder(list.label)) }
       found.append(position)
     }
+    try connection.confirm()
     engine.positionsRead.add(found.count, ordering: .relaxed)
     positions.keep(found, list.id, owner)
     if sharesLists { engine.share(found, list.id, owner, version) }

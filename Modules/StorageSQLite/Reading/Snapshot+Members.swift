@@ -125,7 +125,9 @@ extension Snapshot {
     statement.bind(2, target.key.rawValue)
     guard try connection.step(statement, "count links") else { return }
     let total = sqlite3_column_double(statement.pointer, 0)
-    if total > Double(Connection.countUnasked), try total > Double(connection.bytesOfPages()) { throw .impossible("The count of links") }
+    if total > Double(Connection.countUnasked), try total > Double(connection.bytesOfPages()) {
+      throw statement.named(.impossible("The count of links in \(table)"))
+    }
   }
 
   private final func takeMembers(
@@ -155,11 +157,11 @@ extension Statement {
       switch word(column, cell) {
       case .word(let word): return Value(word: word, type: cell.type) ?? .null
       case .null: return .null
-      case .foreign: throw .foreignValue(in: layout.label)
+      case .foreign: throw named(.foreignValue(in: layout.label))
       }
     }
     if holdsBytes(column, cell) { return Value(bytes: bytes(column, cell), type: cell.type) ?? .null }
-    guard isNull(column) else { throw .foreignValue(in: layout.label) }
+    guard isNull(column) else { throw named(.foreignValue(in: layout.label)) }
     return .null
   }
 }

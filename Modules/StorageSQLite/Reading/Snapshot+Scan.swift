@@ -19,7 +19,7 @@ extension Snapshot {
     let buffer = BatchBuffer(columns.map(\.cell))
     var given = 0
     while true {
-      let isMore = try buffer.fill(from: statement, of: connection, hasKeys: true) { columns[$0].label }
+      let isMore = try buffer.fill(from: statement, of: connection, hasKeys: true) { $0.map { columns[$0].label } ?? table.name }
       if buffer.count == 0 { return }
       let last = buffer.lastKey
       if buffer.lend(body) == .stop || !isMore { return }
@@ -63,19 +63,24 @@ extension Snapshot {
 extension BatchBuffer {
   /// Appends the next rows of a statement: keys in column 0 if there are keys, then the values. False: there are no more rows.
   ///
-  /// The first batch is short, for callers that stop early; later ones grow.
+  /// The first batch is short, for callers that stop early; later ones grow. `label`: the name of a column for errors; nil: of the table.
   func fill(
     from statement: Statement, of connection: Connection, hasKeys: Bool, limit: Int = .max,
-    label: (Int) -> String
+    label: (Int?) -> String
   ) throws(StorageError) -> Bool {
     start()
     let wanted = min(limit, rowsWanted)
     while count < wanted && !isFull {
-      guard try connection.step(statement, "read rows") else { return false }
+      guard try connection.advance(statement, "read rows") else {
+        try connection.confirm()
+        return false
+      }
       if let column = append(statement, hasKeys: hasKeys) {
-        throw isOutOfOrder ? .outOfOrder("a table") : .foreignValue(in: label(column))
+        try connection.confirm()
+        throw statement.named(isOutOfOrder ? .outOfOrder(label(nil)) : .foreignValue(in: label(column)))
       }
     }
+    try connection.confirm()
     return true
   }
 }

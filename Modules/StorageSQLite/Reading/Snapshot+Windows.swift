@@ -28,7 +28,7 @@ extension Snapshot: WindowedReading {
     statement.bind(1, key)
     guard try connection.step(statement, "read \(layout.label)") else { return false }
     column.begin(key, 1, windows.epoch)
-    guard try column.append(statement, 0, key: key) else { throw .foreignValue(in: layout.label) }
+    guard try column.append(statement, 0, key: key) else { throw statement.named(.foreignValue(in: layout.label)) }
     windows.didRead(column, key)
     return true
   }
@@ -57,7 +57,8 @@ extension Snapshot: WindowedReading {
           return nil
         }
         if columns.contains(where: \.isFull) { break }
-      } while try connection.step(statement, "read \(column.layout.label)")
+      } while try connection.advance(statement, "read \(column.layout.label)")
+      try connection.confirm()
     } catch {
       giveUp()
       throw error

@@ -185,7 +185,7 @@ extension Snapshot {
     switch statement.word(0, column.cell) {
     case .word(let word): return word
     case .null: return nil
-    case .foreign: throw .foreignValue(in: column.label)
+    case .foreign: throw statement.named(.foreignValue(in: column.label))
     }
   }
 
@@ -199,7 +199,7 @@ extension Snapshot {
     let statement = try read(column, key)
     defer { connection.finish(statement) }
     if statement.holdsBytes(0, column.cell) { return body(statement.bytes(0, column.cell)) }
-    guard statement.isNull(0) else { throw .foreignValue(in: column.label) }
+    guard statement.isNull(0) else { throw statement.named(.foreignValue(in: column.label)) }
     body(nil)
   }
 

@@ -82,7 +82,7 @@ final class WindowColumn {
   /// Appends a value of the statement's current row. Skipped keys become holes.
   @inline(__always) func append(_ statement: Statement, _ column: Int32, key: Int64) throws(StorageError) -> Bool {
     // A damaged file may return rows outside the requested range, and in any order.
-    guard ahead.hasRoom(for: key) else { throw .outOfOrder(layout.label) }
+    guard ahead.hasRoom(for: key) else { throw statement.named(.outOfOrder(layout.label)) }
     if ahead.append(statement, column, key: key) { return true }
     // The incomplete window is invalid.
     ahead.begin(key, .max)

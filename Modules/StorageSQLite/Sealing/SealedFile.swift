@@ -5,7 +5,7 @@ import StorageInterface
 /// encrypted. A page keeps its size, because SQLite leaves `overhead` bytes free at the end of each.
 ///
 /// **The main file**: page 1 begins with 100 plain bytes, which are authenticated with the rest. **The log**: its header and
-/// the 24 bytes before each page are plain; they have page numbers and SQLite's checksums of the plain pages.
+/// the 24 bytes before each page have page numbers in plain; SQLite's checksums of the plain pages are hidden (`LogMask`).
 ///
 /// One thread at a time, as the connection that it belongs to.
 final class SealedFile {
@@ -23,15 +23,19 @@ final class SealedFile {
   let kind: Kind
   let base: UnsafeMutablePointer<sqlite3_file>
   let seal: FileSeal
+  let cipher: any PageCipher
   private let name: String
-  private var mark: SealMark
-  private var cipher: any PageCipher
+  private let mark: SealMark
+  /// A main file that its maker is filling, without a log.
+  private let isNew: Bool
   /// 0 until known.
-  private(set) var pageSize = 0
+  var pageSize = 0
+  /// Whether the log's header says that checksums are hidden: in a log of an earlier build they are not.
+  var isMasked = false
   private var page: [UInt8] = []
   private var context = [UInt8](repeating: 0, count: 5 + SealMark.headerCount)
   /// The position and page number of the last frame header written. Only for the write that follows it.
-  private var lastFrame: (place: Int64, page: UInt32)?
+  var lastFrame: (place: Int64, page: UInt32)?
 
   /// Takes over a file that `base` has opened.
   init(_ kind: Kind, _ base: UnsafeMutablePointer<sqlite3_file>, _ seal: FileSeal, _ name: String) throws(StorageError) {
@@ -41,16 +45,20 @@ final class SealedFile {
     switch kind {
     case .main:
       if code == SQLITE_OK, let mark = header.withUnsafeBytes({ SealMark($0) }) {
-        (self.mark, cipher) = (mark, try seal.cipher(mark.salt))
+        (self.mark, cipher, isNew) = (mark, try seal.cipher(mark.salt), false)
         pageSize = SealedFile.pageSize(header)
       } else {
         (mark, cipher) = try seal.current()
+        isNew = true
       }
     case .log:
       (mark, cipher) = try seal.current()
+      isNew = false
       pageSize = SealedFile.number(header, 8)
+      isMasked = LogMask.isMarked(header)
     case .journal:
       (mark, cipher) = try seal.current()
+      isNew = false
     }
   }
 
@@ -75,19 +83,49 @@ final class SealedFile {
   // MARK: The main file
 
   private func readMain(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
-    // SQLite reads whole pages, and any part of the header.
+    // SQLite reads any part of the header.
     if offset + Int64(bytes.count) <= SealMark.headerCount {
       let code = base.read(bytes, offset)
       if code == SQLITE_OK { SealMark.remove(from: bytes, at: Int(offset)) }
       return code
     }
-    let code = base.read(bytes, offset)
-    guard code == SQLITE_OK else { return code }
-    if pageSize == 0, offset == 0 { pageSize = SealedFile.pageSize(Array(bytes.prefix(SealMark.headerCount))) }
-    guard bytes.count == pageSize, offset % Int64(pageSize) == 0 else { return SealedFile.misuse }
+    if pageSize == 0 { learnPageSize() }
+    guard pageSize > 0 else {
+      // A new file without a page, or none of SQLite's.
+      let code = base.read(bytes, offset)
+      return code == SQLITE_OK ? SealedFile.misuse : code
+    }
+    let start = Int(offset % Int64(pageSize))
+    if start == 0, bytes.count == pageSize { return readPage(bytes, offset) }
+    // From 3.45 on SQLite reads pages of a long value past its cache, and of each no more than it needs.
+    guard start + bytes.count <= pageSize else { return SealedFile.misuse }
+    return withUnsafeTemporaryAllocation(byteCount: pageSize, alignment: 8) { whole in
+      let code = readPage(whole, offset - Int64(start))
+      if code == SQLITE_OK {
+        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: whole[start..<start + bytes.count]))
+      } else {
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      }
+      return code
+    }
+  }
+
+  /// Reads a whole page, at its place.
+  private func readPage(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
     let number = offset / Int64(pageSize) + 1
+    let code = base.read(bytes, offset)
+    // SQLite would take the missing rest for zeroes. It asks this file for no page that it never had: what only the log has is read
+    // there, and a page that is new is not read, unless the file is.
+    if code == SealedFile.shortRead, !isNew { return damaged("page \(number)") }
+    guard code == SQLITE_OK else { return code }
     let isOpen = open(bytes, UInt32(truncatingIfNeeded: number), plain: number == 1 ? SealMark.headerCount : 0)
     return isOpen ? SQLITE_OK : damaged("page \(number)")
+  }
+
+  /// Reads the page size from the file's header, which another connection may have written.
+  private func learnPageSize() {
+    var header = [UInt8](repeating: 0, count: SealMark.headerCount)
+    if header.withUnsafeMutableBytes({ base.read($0, 0) }) == SQLITE_OK { pageSize = SealedFile.pageSize(header) }
   }
 
   private func writeMain(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
@@ -98,62 +136,15 @@ final class SealedFile {
     return write(bytes, UInt32(truncatingIfNeeded: number), plain: number == 1 ? SealMark.headerCount : 0, at: offset)
   }
 
-  // MARK: The log
-
-  private func readLog(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
-    let code = base.read(bytes, offset)
-    guard code == SQLITE_OK, offset >= SealedFile.logHeader, bytes.count > SealedFile.frameHeader else { return code }
-    if pageSize == 0 { learnPageSize() }
-    if bytes.count == pageSize + SealedFile.frameHeader {
-      // Recovery after a crash reads frame by frame, up to the first incomplete one, which is not damage. Zeroes never pass for
-      // a frame.
-      let number = SealedFile.number(bytes, 0)
-      if !open(UnsafeMutableRawBufferPointer(rebasing: bytes[SealedFile.frameHeader...]), UInt32(truncatingIfNeeded: number), plain: 0) {
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
-      }
-      return SQLITE_OK
-    }
-    guard bytes.count == pageSize else { return SealedFile.misuse }
-    guard let number = pageNumber(ofFrameBefore: offset) else { return SQLITE_IOERR }
-    return open(bytes, number, plain: 0) ? SQLITE_OK : damaged("page \(number) in the log")
-  }
-
-  private func writeLog(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
-    if offset == 0, bytes.count == SealedFile.logHeader { pageSize = SealedFile.number(bytes, 8) }
-    if bytes.count <= SealedFile.logHeader {
-      lastFrame = bytes.count == SealedFile.frameHeader
-        ? (offset + Int64(bytes.count), UInt32(truncatingIfNeeded: SealedFile.number(bytes, 0))) : nil
-      return base.write(bytes, offset)
-    }
-    if pageSize == 0 { learnPageSize() }
-    // Mostly the page of the header that was written just before.
-    let last = lastFrame.flatMap { $0.place == offset ? $0.page : nil }
-    guard bytes.count == pageSize, let number = last ?? pageNumber(ofFrameBefore: offset) else { return SealedFile.misuse }
-    return write(bytes, number, plain: 0, at: offset)
-  }
-
   /// Only a header, no plain page.
   private func writeJournal(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
     bytes.dropFirst(SealedFile.journalHeader).allSatisfy { $0 == 0 } ? base.write(bytes, offset) : SealedFile.misuse
   }
 
-  /// Reads the page size from the log's header, which another connection wrote.
-  private func learnPageSize() {
-    var header = [UInt8](repeating: 0, count: SealedFile.logHeader)
-    if header.withUnsafeMutableBytes({ base.read($0, 0) }) == SQLITE_OK { pageSize = SealedFile.number(header, 8) }
-  }
-
-  /// Read from the file: another connection may have begun the log anew, and written another page to the place of our last frame.
-  private func pageNumber(ofFrameBefore offset: Int64) -> UInt32? {
-    var header = [UInt8](repeating: 0, count: SealedFile.frameHeader)
-    let code = header.withUnsafeMutableBytes { base.read($0, offset - Int64(SealedFile.frameHeader)) }
-    return code == SQLITE_OK ? UInt32(truncatingIfNeeded: SealedFile.number(header, 0)) : nil
-  }
-
   // MARK: Pages
 
   /// Decrypts a page in place; its first `plain` bytes are not encrypted.
-  private func open(_ bytes: UnsafeMutableRawBufferPointer, _ number: UInt32, plain: Int) -> Bool {
+  func open(_ bytes: UnsafeMutableRawBufferPointer, _ number: UInt32, plain: Int) -> Bool {
     let overhead = cipher.overhead
     guard bytes.count > plain + overhead else { return false }
     // Another file in its place, or a damaged header.
@@ -175,7 +166,8 @@ final class SealedFile {
     return true
   }
 
-  private func write(_ bytes: UnsafeRawBufferPointer, _ number: UInt32, plain: Int, at offset: Int64) -> Int32 {
+  /// Writes a page encrypted; its first `plain` bytes as they are.
+  func write(_ bytes: UnsafeRawBufferPointer, _ number: UInt32, plain: Int, at offset: Int64) -> Int32 {
     let overhead = cipher.overhead
     guard bytes.count > plain + overhead else { return SealedFile.misuse }
     // These bytes are not stored; if SQLite had put something there, reads would differ from writes.
@@ -206,32 +198,36 @@ final class SealedFile {
     return 5 + plain.count
   }
 
-  private func damaged(_ place: String) -> Int32 {
+  /// Notes what is damaged, for the error that the failed statement becomes.
+  func damaged(_ place: String) -> Int32 {
     seal.note(damage: "\(place) of '\(name)' is not what was written with its key")
     return SealedFile.damage
   }
 
   /// `SQLITE_IOERR_DATA`, which Swift does not import: the macro is an expression.
   static let damage = SQLITE_IOERR | 32 << 8
+  /// `SQLITE_IOERR_SHORT_READ`, likewise.
+  private static let shortRead = SQLITE_IOERR | 2 << 8
   /// SQLite requested something that it never does.
-  private static let misuse = SQLITE_IOERR
+  static let misuse = SQLITE_IOERR
 
   private static func pageSize(_ header: [UInt8]) -> Int {
     let size = Int(header[16]) << 8 | Int(header[17])
     return size == 1 ? 65_536 : size
   }
 
-  private static func number(_ bytes: some Collection<UInt8>, _ place: Int) -> Int {
+  /// Four bytes from `place` on, the most significant first.
+  static func number(_ bytes: some Collection<UInt8>, _ place: Int) -> Int {
     bytes.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) }
   }
 }
 
 extension UnsafeMutablePointer<sqlite3_file> {
-  fileprivate func read(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
+  func read(_ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) -> Int32 {
     pointee.pMethods.pointee.xRead(self, bytes.baseAddress, Int32(clamping: bytes.count), offset)
   }
 
-  fileprivate func write(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
+  func write(_ bytes: UnsafeRawBufferPointer, _ offset: Int64) -> Int32 {
     pointee.pMethods.pointee.xWrite(self, bytes.baseAddress, Int32(clamping: bytes.count), offset)
   }
 }

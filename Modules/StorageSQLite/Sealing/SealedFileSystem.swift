@@ -125,7 +125,9 @@ enum SealedFileSystem {
     }
     methods.xSectorSize = { file in SealedHead.passing(file) { base, methods in methods.xSectorSize(base) } }
     methods.xDeviceCharacteristics = { file in
-      SealedHead.passing(file) { base, methods in methods.xDeviceCharacteristics(base) }
+      // Without `SQLITE_IOCAP_SUBPAGE_READ`, which older headers do not have: here a part of a page costs as much as a whole one, which
+      // SQLite would keep.
+      SealedHead.passing(file) { base, methods in methods.xDeviceCharacteristics(base) & ~0x8000 }
     }
     methods.xShmMap = { file, region, size, extends, address in
       SealedHead.passing(file) { base, methods in methods.xShmMap(base, region, size, extends, address) }

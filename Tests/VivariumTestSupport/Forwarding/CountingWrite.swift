@@ -1,3 +1,4 @@
+import StorageForwarding
 import StorageInterface
 import StoreValues
 import Synchronization

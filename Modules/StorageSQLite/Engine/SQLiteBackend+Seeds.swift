@@ -1,0 +1,13 @@
+import StorageInterface
+
+extension SQLiteBackend: SeedReading {
+  public func elsewhere(_ path: String) -> any StorageBackend { SQLiteBackend(path: path, key: key) }
+
+  public func openSeed(_ path: String) throws(StorageError) -> (engine: any StorageEngine, encryption: CopyEncryption) {
+    let options = OpenOptions(isReadOnly: true)
+    do throws(StorageError) { return (try elsewhere(path).open(options), .unchanged) } catch {
+      guard error.code == .notEncrypted, let key else { throw error }
+      return (try SQLiteBackend(path: path).open(options), .key(key))
+    }
+  }
+}
