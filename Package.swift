@@ -153,8 +153,8 @@ let targets: [Target] = [
     ], path: "Tools/vivarium-server"),
   Room.library("SyncProving", [], path: "Tools/SyncProving"),
   Room.library("StorageForwarding", ["StorageInterface", "StoreValues"], path: "Tools/StorageForwarding"),
-  Room.program(
-    "sync-conformance", ["SyncModel", "SyncProtocol", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
+  Room.library("SyncRules", ["SyncModel", "SyncProtocol"], path: "Tools/SyncRules"),
+  Room.program("sync-conformance", ["SyncProtocol", "SyncRules", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
   Room.program("vivarium-sync-demo", ["SyncProving", argumentParser], path: "Tools/vivarium-sync-demo"),
   Room.program(
     "vivarium-messages-demo",
@@ -238,7 +238,7 @@ let targets: [Target] = [
   Room.support("SyncServerConformance", ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "VivariumTestSupport"]),
   Room.tests(
     "SyncServerTests",
-    ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "SyncServerConformance", "VivariumTestSupport"]),
+    ["StoreValues", "SyncModel", "SyncProtocol", "SyncRules", "SyncServer", "SyncServerConformance", "VivariumTestSupport", logging]),
   Room.tests(
     "SyncStoreEmbeddedTests",
     [
@@ -280,11 +280,17 @@ let targets: [Target] = [
       "ChangeTracker", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues", "SyncClient", "SyncModel",
       "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres", "SyncWebSocket", "Vivarium", argumentParser,
     ], path: "Tests/SyncBenchmark"),
+  Room.program(
+    "event-child",
+    [
+      "StorageLMDB", "StoreMessages", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded",
+      "Vivarium",
+    ], path: "Tests/EventChild"),
   Room.tests(
     "SyncEventsTests",
     [
       "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
-      "SyncProving", "SyncServer", "Vivarium", "VivariumTestSupport",
+      "SyncProving", "SyncServer", "Vivarium", "VivariumTestSupport", "event-child",
     ]),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(

@@ -3,8 +3,8 @@ import Foundation
 
 /// Where observers run: the one context a store belongs to.
 ///
-/// On Linux the main thread can be served in three ways (`RunLoop.main.run()`, `dispatchMain()`, the main actor); deliver to it
-/// by the main actor or the main queue, which work with all three.
+/// On Linux the main thread can be served in three ways: by `RunLoop.main.run()`, by `dispatchMain()`, or by an asynchronous `main`.
+/// The main actor, the main queue and the main run loop are delivered to in all three.
 public enum DeliveryContext: Sendable {
   /// The turns of an actor. Held weakly: an actor owns its store, not vice versa.
   case actor(WeakActor)
@@ -52,10 +52,14 @@ public struct ThreadRunLoop: @unchecked Sendable {
 
   /// Runs `turn` on the loop's thread soon, even if the loop sleeps.
   package func perform(_ turn: @escaping @Sendable () -> Void) {
-    loop.perform(inModes: [.common], block: turn)
     #if canImport(Darwin)
+    loop.perform(inModes: [.common], block: turn)
     CFRunLoopWakeUp(loop.getCFRunLoop())
     #else
+    // The main loop may never run: `dispatchMain()` and an asynchronous `main` serve the main queue alone. A loop that runs serves
+    // that queue too.
+    if isMain { return DispatchQueue.main.async(execute: turn) }
+    loop.perform(inModes: [.common], block: turn)
     // Performing a block does not wake a sleeping loop here, and its core is not accessible to wake it. A timer that is due
     // does.
     loop.add(Timer(fire: .distantPast, interval: 0, repeats: false) { _ in }, forMode: .common)

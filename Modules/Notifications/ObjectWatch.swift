@@ -99,6 +99,9 @@ package final class ObjectWatch: Sendable {
   package var isEnded: Bool { ended.load(ordering: .acquiring) }
   func end() -> Bool { !ended.exchange(true, ordering: .acquiringAndReleasing) }
 
+  /// Whether an object is observed, and not one of its collections.
+  var isOfObject: Bool { if case .properties = subject { true } else { false } }
+
   /// Whether anything beyond the object's own properties is observed.
   var isDeep: Bool {
     switch subject {

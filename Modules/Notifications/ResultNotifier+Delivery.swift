@@ -36,6 +36,7 @@ extension ResultNotifier {
       // A place without automatic turns would not learn of its first results.
       if patience == .firstResults || !place.takesTurns { settleStarts([place]) }
       return try lock.withLock { _ throws(StorageError) in
+        beginLateWatches(at: place)
         for _ in 0..<100 {
           // An error that ends all upkeep is reported by this delivery, as it is when the queue encounters it.
           do throws(StorageError) { try advance() } catch { fail(error) }

@@ -8,6 +8,7 @@ extension ResultNotifier {
   /// Begins to watch an object or a list. Returns at once.
   package func observe(_ watch: ObjectWatch) {
     watch.place.startsPending.add(1, ordering: .acquiringAndReleasing)
+    startingWatches.withLock { $0[ObjectIdentifier(watch)] = watch }
     queue.async { self.start(watch) }
   }
 
@@ -22,17 +23,43 @@ extension ResultNotifier {
       watch.place.startsPending.subtract(1, ordering: .acquiringAndReleasing)
       watch.place.wake()
     }
-    if watch.isEnded { return }
     do throws(StorageError) {
-      try listen()
-      try lock.withLock { _ throws(StorageError) in try attach(watch) }
+      if !watch.isEnded { try listen() }
+      try lock.withLock { _ throws(StorageError) in
+        let isFirst = takeStarting(watch)
+        if watch.isEnded { return }
+        // If a write has begun it, another process may have committed since, before anybody listened.
+        guard isFirst else { return try advance() }
+        try attach(watch)
+      }
     } catch {
-      watch.fail(error)
       lock.withLock { _ in
-        register(watch)
-        touch(watch)
+        _ = takeStarting(watch)
+        fail(watch, error)
       }
     }
+  }
+
+  /// Begins the watches of a place's objects that the queue has not begun, if something was committed since they were asked for. An
+  /// object's observer has no first call: it is told of that commit as everybody else is. A collection's has one, which the queue brings.
+  func beginLateWatches(at place: DeliveryPlace) {
+    let starting = startingWatches.withLock { Array($0.values) }.filter { $0.place === place && $0.isOfObject && !$0.isEnded }
+    guard !starting.isEmpty, let newest = try? engine.latestVersion() else { return }
+    for watch in starting where watch.version < newest && takeStarting(watch) {
+      do throws(StorageError) { try attach(watch) } catch { fail(watch, error) }
+    }
+  }
+
+  /// Whether nobody has begun it. The caller does, under the same lock.
+  private func takeStarting(_ watch: ObjectWatch) -> Bool {
+    startingWatches.withLock { $0.removeValue(forKey: ObjectIdentifier(watch)) } != nil
+  }
+
+  /// Ends a watch that cannot begin: it only gets the error.
+  private func fail(_ watch: ObjectWatch, _ error: StorageError) {
+    watch.fail(error)
+    register(watch)
+    touch(watch)
   }
 
   private func attach(_ watch: ObjectWatch) throws(StorageError) {

@@ -7,7 +7,8 @@ import Synchronization
 // The states of the notifier and their transitions:
 //
 //   resting    nothing is observed: no version is held, and no commit heard of
-//      | observe: `start` on `queue` makes the first result without the lock, and takes it in under it
+//      | observe: `start` on `queue` makes the first result without the lock, and takes it in under it; the watch of an object is begun
+//      | by a write of its store that comes before
 //   kept       all of it is at the version `held`; commits ring the bell or are made by `commit`
 //      | a commit: `isStepDue`, once however many there are
 //   due        a step waits, for `queue` or for a turn that comes sooner (`takeSmallStep`), whoever has the lock first
@@ -25,6 +26,8 @@ import Synchronization
 //   `ObjectWatch.state`,       what one token was notified of, is offered and has pending; inside `lock` or alone, in a turn that accepts
 //   `ResultObservation`'s
 //   `placesToWake`             who is to be woken; alone, so that a commit never waits for a step
+//   `startingWatches`          watches that nobody has begun; alone to add one, so that observing never waits for a step, and else
+//                              inside `lock`, so that whoever takes one out begins it before anybody else looks
 //   `OwnRecords`'s             the latest commits of this process; alone, or inside `lock`
 //   `PendingTurn`              atomics alone: whether a turn was asked for
 //
@@ -50,6 +53,8 @@ package final class ResultNotifier: @unchecked Sendable {
   let isBellUnanswered = Atomic(false)
   /// The places with observations, to be woken without the lock.
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
+  /// The watches that were asked for and have not begun, each under its identity.
+  let startingWatches = Mutex<[ObjectIdentifier: ObjectWatch]>([:])
   let lock = Mutex(())
   let ownRecords = OwnRecords()
 

@@ -22,6 +22,7 @@ extension Handling {
     self.begun = begun
     if case .ended(let message, let error) = turn { try count(message, error, store) }
     if case .nothing = turn { return }
+    succeeded()
     schedule()
   }
 

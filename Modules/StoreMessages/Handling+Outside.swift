@@ -21,6 +21,7 @@ extension Handling {
         message: next.message.reference, idempotencyKey: next.receipt.id, attempt: next.receipt.attempts)
     }
     guard let job else { return schedule() }
+    succeeded()
     isWorkingOutside = true
     Task { [self] in
       let result: Result<@Sendable (M, Store) throws -> Void, any Error>
@@ -36,19 +37,29 @@ extension Handling {
     guard let store else { return }
     do {
       let ended: (any Error)? = try store.write {
-        guard let message = store.resolve(job.message),
-          let receipt = store.object(MessageReceipt.self, forPrimaryKey: job.idempotencyKey),
-          // The lease may have ended, and another handler may have claimed the message.
-          receipt.state == .claimed, receipt.owner == owner
-        else { return nil }
-        return try settle(Found(message: message, receipt: receipt), store) { try result.get()($0, store) }
+        guard let found = claimed(job, store) else { return nil }
+        return try settle(found, store) { try result.get()($0, store) }
       }
+      // The work has ended its own write, so its failure could not be recorded in it.
       if let ended {
-        StoreLog.warning("The message handler '\(name)' ended the write that it was in: \(ended)")
+        try store.write {
+          guard let found = claimed(job, store), found.message.status == .notProcessed || found.receipt.owed != "" else { return }
+          try postpone(found, ended, store)
+        }
       }
+      succeeded()
     } catch {
-      StoreLog.warning("The message handler '\(name)' could not write: \(error)")
+      failed(error)
     }
+  }
+
+  /// The message of a job; nil if its lease has ended and another handler has claimed it, or if it is gone. In a write.
+  private func claimed(_ job: MessageJob<M>, _ store: Store) -> Found? {
+    guard let message = store.resolve(job.message),
+      let receipt = store.object(MessageReceipt.self, forPrimaryKey: job.idempotencyKey),
+      receipt.state == .claimed, receipt.owner == owner
+    else { return nil }
+    return Found(message: message, receipt: receipt)
   }
 }
 

@@ -21,6 +21,7 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   let body: Body
   /// Distinguishes the claims of this handler from those of others.
   let owner = UUID().uuidString
+  let status = HandlerStatus()
   private let stopped = Atomic(false)
 
   var store: Store?
@@ -48,6 +49,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var lastKeeping: ContinuousClock.Instant?
   /// The key of the receipt that `sweep` examined last.
   var swept: Int64 = 0
+  /// What kind of error the last write failed with; nil if it did not.
+  private var failure: String?
 
   init(
     _ queue: DispatchQueue, _ name: String, _ configuration: Store.Configuration, _ rules: HandlingRules,
@@ -82,6 +85,7 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
     withdraw()
     token = nil
     store = nil
+    status.change(to: .ended(nil))
   }
 
   func schedule() { queue.async { [weak self] in self?.turn() } }
@@ -94,15 +98,41 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
       case .inside(let body): try dealInside(store, body)
       case .outside(let body): try claim(store, body)
       }
-    } catch StoreError.Code.newerSchema {
-      // A retry would not succeed.
-      StoreLog.warning("The message handler '\(name)' ends: a newer program has migrated its file.")
+      // What comes from now on cannot be seen.
+      if let outdated = store.outdated { throw outdated }
     } catch {
-      // The store could not be written, which its owner learns elsewhere. The next commit, or the next second, causes a retry.
-      StoreLog.warning("The message handler '\(name)' could not write: \(error)")
-      wake(at: Date().addingTimeInterval(1))
+      failed(error)
     }
   }
+
+  /// Something was written.
+  func succeeded() {
+    guard failure != nil else { return }
+    failure = nil
+    StoreLog.warning("The message handler '\(name)' can write again.")
+    status.change(to: .running)
+  }
+
+  /// The store could not be read or written: ends, or tries again with the next commit or in a second. Reported once for each kind of
+  /// error, however many tries it takes.
+  func failed(_ error: any Error) {
+    let code = (error as? StoreError)?.code
+    if let code, Self.lastingErrors.contains(code) {
+      StoreLog.warning("The message handler '\(name)' ends: \(error)")
+      status.change(to: .ended(error))
+      stop()
+      return end()
+    }
+    wake(at: Date().addingTimeInterval(1))
+    let kind = code?.rawValue ?? "\(error)"
+    if failure == kind { return }
+    failure = kind
+    StoreLog.warning("The message handler '\(name)' could not write, and tries again: \(error)")
+    status.change(to: .failing(error))
+  }
+
+  /// Those that a store, as it is open now, does not get over.
+  private static var lastingErrors: Set<StoreError.Code> { [.newerSchema, .readOnly, .corrupt, .replaced, .closed] }
 
   /// Schedules a turn for a time, unless something else causes one before.
   func wake(at time: Date?) {

@@ -20,14 +20,17 @@ import Vivarium
 /// Receipts stay on the device. So messages that are replicated are handled by the server (`ServerEvents.answer`), or by a single
 /// replica that says so (`HandlingRules.isAlone`); otherwise `handle` throws `.replicatedMessage`.
 ///
-/// Works on a queue of its own, until `stop()` or the release of the last reference.
+/// Works on a queue of its own, until `stop()` or the release of the last reference, or until an error that no later try gets past; `state`
+/// says so, and `onChange`.
 public final class MessageHandler: Sendable {
-  private let queue: DispatchQueue
+  let queue: DispatchQueue
+  let status: HandlerStatus
   private let stopped = Atomic(false)
   private let work: Mutex<(any HandlerWork)?>
 
-  init(_ queue: DispatchQueue, _ work: any HandlerWork) {
+  init(_ queue: DispatchQueue, _ status: HandlerStatus, _ work: any HandlerWork) {
     self.queue = queue
+    self.status = status
     self.work = Mutex(work)
   }
 
@@ -106,6 +109,6 @@ extension MessageHandler {
     let handling = Handling<M>(queue, name, configuration, rules, key, body)
     let opened: Result<Void, StoreError> = queue.sync { Result { () throws(StoreError) in try handling.begin() } }
     try opened.get()
-    return MessageHandler(queue, handling)
+    return MessageHandler(queue, handling.status, handling)
   }
 }

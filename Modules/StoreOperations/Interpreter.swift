@@ -81,8 +81,9 @@ struct Interpreter {
     switch frame {
     case .map(let transform): return .give(try transform(value))
     case .bind(let next): return .run(try next(value))
-    case .recover(_, let savepoint):
-      if let savepoint { try store.release(savepoint) }
+    case .recover(let handler, let savepoint):
+      // Only here does an edit that could not throw say that it was rejected; what belongs to the savepoint is undone then.
+      do { if let savepoint { try store.release(savepoint) } } catch { return .run(try handler(error)) }
       return .give(value)
     case .collect(let steps, let gathering):
       gathering.results.append(value)

@@ -107,19 +107,28 @@ enum SinkLog {
 
 // MARK: - Adding
 
+extension Store {
+  /// Adds objects. If one cannot be added, all are unmanaged again before the error is thrown: with their values, which is what somebody
+  /// who handles the error wants to keep.
+  fileprivate func addOrGiveBack<S: Sequence>(_ objects: S, _ update: UpdatePolicy) throws(StoreError) where S.Element: Model {
+    try addingAll { () throws(StoreError) in _ = try add(objects, update: update) }
+  }
+}
+
 extension Live {
   /// Adds each object of a stream to a store, which the sink keeps until the stream ends or it is cancelled. On the store's context.
   ///
   /// - Parameter batch: the number of objects added in one transaction; fewer at the end.
   /// - Parameter within: how long an object waits at most for its batch to be full; nil: until the end. A store without a context writes
   ///   when the next object comes after that time.
-  /// - Parameter onError: called with the objects that could not be added, and the reason. Without it, the error is logged.
+  /// - Parameter onError: called with the objects of the transaction that failed, and the reason. If one could not be added, all are
+  ///   unmanaged and as they were before. Without it, the error is logged.
   public static func add<T: Model, Failure: Error>(
     to store: Store, update: UpdatePolicy = .error, batch: Int = 1, within: Duration? = nil,
     onError: (([T], any Error) -> Void)? = nil
   ) -> ObjectSink<T, Failure> {
     ObjectSink(batch: batch, within: within, of: store, onError: onError) { objects in
-      try store.write { try store.add(objects, update: update) }
+      try store.write { try store.addOrGiveBack(objects, update) }
     }
   }
 
@@ -128,7 +137,7 @@ extension Live {
     all _: S.Type = S.self, to store: Store, update: UpdatePolicy = .error, onError: (([S], any Error) -> Void)? = nil
   ) -> ObjectSink<S, Failure> where S.Element: Model {
     ObjectSink(batch: 1, onError: onError) { sequences in
-      try store.write { for objects in sequences { try store.add(objects, update: update) } }
+      try store.write { try store.addOrGiveBack(sequences.joined(), update) }
     }
   }
 
@@ -139,7 +148,7 @@ extension Live {
   ) -> ObjectSink<T, Failure> {
     ObjectSink(batch: batch, onError: onError) { objects in
       let store = try Store(configuration, isolation: nil)
-      try store.write { try store.add(objects, update: update) }
+      try store.write { try store.addOrGiveBack(objects, update) }
     }
   }
 
@@ -150,7 +159,7 @@ extension Live {
   ) -> ObjectSink<S, Failure> where S.Element: Model {
     ObjectSink(batch: 1, onError: onError) { sequences in
       let store = try Store(configuration, isolation: nil)
-      try store.write { for objects in sequences { try store.add(objects, update: update) } }
+      try store.write { try store.addOrGiveBack(sequences.joined(), update) }
     }
   }
 }

@@ -34,8 +34,8 @@ protocol EventWork: Actor {
   nonisolated var replica: ReplicaID { get }
   /// The last integrated entry.
   var cursor: Seq { get }
-  /// Whether there are events that are not processed yet.
-  var isPending: Bool { get }
+  /// The number of events that are not processed yet.
+  var pendingCount: Int { get }
 
   /// Loads the store as of an entry. Call it once, at the beginning.
   func begin(at seq: Seq, of stores: any SyncServerStore) async throws

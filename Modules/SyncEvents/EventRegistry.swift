@@ -6,9 +6,7 @@ import SyncServer
 ///
 /// The names are stored as handler cursors in an otherwise empty store.
 struct EventRegistry: Sendable {
-  /// No user has this path: see `UserRecord.isName`.
-  // The text is a valid path; StorePathTests checks it.
-  static let path = StorePath("/__server/handlers").unsafelyUnwrapped
+  static let path = HandlerNames.path
 
   let stores: any SyncServerStore
   /// How long one process may take to register a new name.
@@ -30,16 +28,13 @@ struct EventRegistry: Sendable {
       }
       // From here on, a store without a cursor of the handler is a later one.
       let now = clock()
-      _ = try await stores.claim(EventRegistry.path, handler: name + EventRegistry.known, fromStart: true, until: now, at: now)
+      _ = try await stores.claim(EventRegistry.path, handler: HandlerNames.known(name), fromStart: true, until: now, at: now)
     }
     try await stores.renew(EventRegistry.path, turn, until: clock(), at: clock())
     return true
   }
 
   private func isKnown(_ name: String) async throws(ServerStoreError) -> Bool {
-    try await stores.handlers(EventRegistry.path)[name + EventRegistry.known] != nil
+    try await stores.handlers(EventRegistry.path)[HandlerNames.known(name)] != nil
   }
-
-  /// No handler's name has a colon.
-  private static let known = ":known"
 }

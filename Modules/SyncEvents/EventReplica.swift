@@ -36,7 +36,7 @@ actor EventReplica<T: Model>: EventWork {
     file = SessionFile(store.file)
   }
 
-  var isPending: Bool { !events.isEmpty }
+  var pendingCount: Int { events.count }
 
   // MARK: following the log
 

@@ -13,6 +13,7 @@ actor EventRun {
   private let options: ServerEvents.Options
   private let clock: @Sendable () -> Int64
   private let tell: @Sendable (ServerEventNotice) -> Void
+  private let counter: EventCounter
   private let queue: AsyncStream<StorePath>
   private let news: AsyncStream<StorePath>.Continuation
   private var queued: Set<StorePath> = []
@@ -39,10 +40,10 @@ actor EventRun {
 
   init(
     _ handler: any AnyEventHandler, _ pattern: PathPattern, _ stores: any SyncServerStore, _ options: ServerEvents.Options,
-    clock: @escaping @Sendable () -> Int64, tell: @escaping @Sendable (ServerEventNotice) -> Void
+    clock: @escaping @Sendable () -> Int64, tell: @escaping @Sendable (ServerEventNotice) -> Void, counter: EventCounter
   ) {
     (self.handler, self.pattern, self.stores, self.options) = (handler, pattern, stores, options)
-    (self.clock, self.tell) = (clock, tell)
+    (self.clock, self.tell, self.counter) = (clock, tell, counter)
     (queue, news) = AsyncStream.makeStream(of: StorePath.self)
   }
 
@@ -173,9 +174,11 @@ actor EventRun {
       try await work.begin(at: lease.cursor, of: stores)
       return lease
     } catch let error as ServerStoreError where error.code == .logTruncated {
+      let passed = lease.cursor.rawValue
       var lease = lease
       lease.cursor = try await stores.heads([path])[path] ?? .zero
       _ = try await stores.advance(path, lease, to: lease.cursor, writing: [], at: clock())
+      counter.count(handler.name) { $0.missed += lease.cursor.rawValue - min(lease.cursor.rawValue, passed) }
       tell(.missed(handler: handler.name, store: path, before: lease.cursor.rawValue))
       try await work.begin(at: lease.cursor, of: stores)
       return lease
@@ -203,7 +206,7 @@ actor EventRun {
   /// Processes everything in the log.
   private func catchUp(_ path: StorePath) async throws {
     guard let work = held[path]?.work else { throw CancellationError() }
-    if await work.isPending { try await deal(work, path) }
+    if await work.pendingCount > 0 { try await deal(work, path) }
     while true {
       let cursor = await work.cursor
       let page = try await stores.changes(path, for: work.replica, after: cursor, limitBytes: 1 << 20)
@@ -211,7 +214,7 @@ actor EventRun {
       for transaction in LogTransaction.all(of: page.entries) {
         try Task.checkCancellation()
         try await work.take(transaction)
-        if await work.isPending { try await deal(work, path) }
+        if await work.pendingCount > 0 { try await deal(work, path) }
       }
       await work.skip(to: page.cursor)
       try await advance(path, to: await work.cursor, writing: [])
@@ -220,7 +223,7 @@ actor EventRun {
     if held[path]?.hasLooked == false {
       try await work.findWaiting()
       held[path]?.hasLooked = true
-      if await work.isPending { try await deal(work, path) }
+      if await work.pendingCount > 0 { try await deal(work, path) }
     }
     tell(.dealt(handler: handler.name, store: path, number: await work.cursor.rawValue))
   }
@@ -239,22 +242,24 @@ actor EventRun {
 
   /// Processes the events of one transaction.
   private func deal(_ work: any EventWork, _ path: StorePath) async throws {
-    let number = await work.cursor
-    var changesets: [Changeset] = []
+    let (number, count) = (await work.cursor, await work.pendingCount)
+    var (changesets, handled): ([Changeset], Int) = ([], count)
     do { changesets = try await work.deal() } catch {
       // A cancelled handler fails for that reason only.
       if Task.isCancelled { throw CancellationError() }
       let isSpoiled = await work.isSpoiled
-      try fail(path, number, error, beginsAnew: isSpoiled)
+      try fail(path, number, count, error, beginsAnew: isSpoiled)
+      handled = 0
       if isSpoiled { try await skip(to: number, of: path) }
     }
     do { try await advance(path, to: number, writing: changesets) } catch let error as ServerStoreError where error.code == .writesRefused {
       // The refused writes are still in the replica's memory.
-      try fail(path, number, error, beginsAnew: true)
+      try fail(path, number, count, error, beginsAnew: true)
       try await skip(to: number, of: path)
     }
     await work.settle()
     failures[path] = nil
+    counter.count(handler.name) { $0.handled += UInt64(handled) }
   }
 
   /// Passes over events whose writes are in the replica's memory and nowhere else: it begins anew behind them.
@@ -263,11 +268,16 @@ actor EventRun {
     throw HandlerFailure(delay: 0, beginsAnew: true)
   }
 
-  /// Counts a failure of the event at a number. Returns if the event has failed as often as it may and must be skipped; otherwise throws.
-  private func fail(_ path: StorePath, _ number: Seq, _ error: any Error, beginsAnew: Bool) throws(HandlerFailure) {
+  /// Counts a failure of the events at a number, so many. Returns if they have failed as often as they may and must be skipped; otherwise
+  /// throws.
+  private func fail(
+    _ path: StorePath, _ number: Seq, _ count: Int, _ error: any Error, beginsAnew: Bool
+  ) throws(HandlerFailure) {
+    counter.count(handler.name) { $0.failed += 1 }
     let known = failures[path].flatMap { $0.number == number ? $0.count : nil } ?? 0
     if let most = options.attemptsMax, known + 1 >= most {
       failures[path] = nil
+      counter.count(handler.name) { $0.gaveUp += UInt64(count) }
       return tell(.gaveUp(handler: handler.name, store: path, number: number.rawValue, error))
     }
     failures[path] = (number, known + 1)

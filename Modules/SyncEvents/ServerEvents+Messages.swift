@@ -28,20 +28,26 @@ extension ServerEvents {
   /// - Parameters:
   ///   - pattern: the stores, as for `on`.
   ///   - name: the permanent name, as for `on`. One name answers a type: others hear of messages by `on`.
+  ///   - retention: which answered messages are kept; the others are deleted, for all devices. nil: all are kept. A store is looked
+  ///     through when one of its messages is answered, at most once a minute. The age counts from `updatedAt`; let it be longer than
+  ///     devices are away: one that has not received its answer by then finds the message deleted.
   public func answer<M: Message>(
-    store pattern: String, _ type: M.Type, named name: String, attemptsMax: Int = 5,
+    store pattern: String, _ type: M.Type, named name: String, attemptsMax: Int = 5, retention: HandlingRules.Retention? = nil,
     _ body: @escaping @Sendable (M, ServerChange<M>, Store) throws -> Void
   ) throws(ServerEventError) {
-    try answer(store: pattern, type, named: name, attemptsMax: attemptsMax, outside: { change in { try body($0, change, $1) } })
+    try answer(store: pattern, type, named: name, attemptsMax: attemptsMax, retention: retention, outside: { change in
+      return { try body($0, change, $1) }
+    })
   }
 
   /// Answers messages by work outside the store: `body` may take any time, and returns the write. The work is done at least once: give
   /// `ServerChange.idempotencyKey` to the other system, so that it does nothing twice. The rest is as above.
   public func answer<M: Message>(
-    store pattern: String, _ type: M.Type, named name: String, attemptsMax: Int = 5,
+    store pattern: String, _ type: M.Type, named name: String, attemptsMax: Int = 5, retention: HandlingRules.Retention? = nil,
     outside body: @escaping @Sendable (ServerChange<M>) async throws -> @Sendable (M, Store) throws -> Void
   ) throws(ServerEventError) {
     let failures = Failures(attemptsMax)
+    let retention = retention.map { AnswerRetention($0, clock: clock) }
     let waiting: @Sendable (Store) -> [M] = { store in
       Array(store.objects(M.self).matching("status", .int(Int64(MessageStatus.notProcessed.rawValue))))
     }
@@ -64,6 +70,7 @@ extension ServerEvents {
         }
         try failures.forget(change, after: store)
         if !message.isInvalidated, message.status == .notProcessed { message.succeed() }
+        try retention?.trim(M.self, of: change.store, in: store)
       }
     }
   }

@@ -65,6 +65,7 @@ public actor ServerEvents {
   let clock: @Sendable () -> Int64
   private var handlers: [(pattern: PathPattern, handler: any AnyEventHandler)] = []
   private nonisolated let notes = EventNotices()
+  private nonisolated let counter = EventCounter()
 
   /// Creates handlers for the events of some stores.
   ///
@@ -114,6 +115,7 @@ public actor ServerEvents {
     // Reports errors of the models here instead of repeatedly while running.
     do { _ = try handler.replica(of: EventRegistry.path, clock: clock) } catch { throw .models("\(error)") }
     handlers.append((pattern, handler))
+    counter.count(name)
   }
 
   // MARK: running
@@ -131,7 +133,7 @@ public actor ServerEvents {
   /// Runs the handlers added so far until the task is cancelled, then releases all leases.
   public func run() async {
     let wakeups = await stores.wakeups()
-    let runs = handlers.map { EventRun($0.handler, $0.pattern, stores, options, clock: clock, tell: notes.tell) }
+    let runs = handlers.map { EventRun($0.handler, $0.pattern, stores, options, clock: clock, tell: notes.tell, counter: counter) }
     await withDiscardingTaskGroup { group in
       for run in runs { group.addTask { await run.run() } }
       group.addTask { for await path in wakeups { for run in runs { await run.wake(path) } } }
@@ -150,6 +152,9 @@ public actor ServerEvents {
 
   /// The notices from now on.
   public nonisolated func notices() -> AsyncStream<ServerEventNotice> { notes.stream() }
+
+  /// What the handlers have done in this process. Any thread.
+  public nonisolated var counts: ServerEventCounts { counter.counts }
 }
 
 extension Duration {

@@ -4,7 +4,7 @@ extension ClientMessage {
   private enum Code {
     static let hello: UInt8 = 0x01, authenticate: UInt8 = 0x02, bind: UInt8 = 0x03, upload: UInt8 = 0x04, void: UInt8 = 0x05
     static let acknowledge: UInt8 = 0x06, credit: UInt8 = 0x07, mark: UInt8 = 0x08, unbind: UInt8 = 0x09, schema: UInt8 = 0x0A
-    static let ping: UInt8 = 0x0B
+    static let ping: UInt8 = 0x0B, rest: UInt8 = 0x0C
   }
 
   /// The message as a frame. O(size).
@@ -24,6 +24,9 @@ extension ClientMessage {
     case .bind(let session, let bind):
       body.put(bind)
       return SyncFrame(type: Code.bind, session: session, body: body.bytes)
+    case .rest(let session, let begun):
+      body.put(begun)
+      return SyncFrame(type: Code.rest, session: session, body: body.bytes)
     case .upload(let session, let changesets):
       body.put(changesets.count)
       for changeset in changesets { body.put(changeset.encoded()) }
@@ -64,6 +67,7 @@ extension ClientMessage {
     case Code.hello: return .hello(try body.hello())
     case Code.authenticate: return .authenticate(token: try body.text())
     case Code.bind: return .bind(session: session, try body.bind())
+    case Code.rest: return .rest(session: session, try body.begunPages())
     case Code.upload:
       var changesets: [Changeset] = []
       for _ in 0..<(try body.count(of: 2)) {

@@ -8,6 +8,8 @@ public enum ClientMessage: Hashable, Sendable {
   case authenticate(token: String)
   /// Begins a session. May follow `hello` at once, without waiting for the answer.
   case bind(session: UInt32, Bind)
+  /// Goes ahead of the `bind` of its session, where both sides can (`SyncFeatures.rest`): asks for the rest of some pages.
+  case rest(session: UInt32, BegunPages)
   /// Changesets in the order of their numbers, without a gap.
   case upload(session: UInt32, [Changeset])
   /// Replaces a changeset of this replica that built on a refused one and will not be uploaded; the client wants the state of these
@@ -55,6 +57,8 @@ public struct SyncFeatures: OptionSet, Hashable, Sendable {
   public static let compression = SyncFeatures(rawValue: 1)
   /// Clients declare the types of what they upload before they do, and the server holds the declarations against each other.
   public static let declarations = SyncFeatures(rawValue: 2)
+  /// Pages of objects go on where an earlier connection was cut.
+  public static let rest = SyncFeatures(rawValue: 4)
 }
 
 /// The client's request to begin a session with a store.

@@ -66,6 +66,8 @@ public struct Bound: Hashable, Sendable {
     case snapshot = 2
     /// Nothing: the client must begin anew, with an empty cursor.
     case reset = 3
+    /// The rest of the pages that the client has begun, then entries: the answer to `ClientMessage.rest`.
+    case rest = 4
   }
 
   /// The rights of the user.
@@ -163,7 +165,8 @@ public struct StatePage: Hashable, Sendable {
   public var latest: Stamp
   /// The objects, in an order of the server's choice.
   public var objects: [Object]
-  /// Where the next page begins, for a client that reconnects in between; empty after the last page.
+  /// Where the next page begins, for a client that reconnects in between (`BegunPages.next`). Empty after the last page, and if the server
+  /// cannot go on there.
   public var next: [UInt8]
   /// Whether this is the last page.
   public var isLast: Bool

@@ -10,6 +10,7 @@ public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
   case userSuspended = 202
   case unknownStore = 210
   case readDenied = 211
+  case quotaExceeded = 212
   case writeDenied = 220
   case invalidChange = 221
   case unknownReference = 222
@@ -50,7 +51,7 @@ public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     switch self {
     case .badFrame, .unknownVersion, .outOfOrder, .limitExceeded, .badCompression: .reconnect
     case .tokenExpired, .tokenInvalid: .renewToken
-    case .userSuspended, .unknownStore, .readDenied: .stop
+    case .userSuspended, .unknownStore, .readDenied, .quotaExceeded: .stop
     case .writeDenied, .invalidChange, .unknownReference: .compensate
     case .schemaConflict, .schemaTooNew: .stopForSchema
     case .clockSkew: .restamp
@@ -72,6 +73,7 @@ public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case .userSuspended: "The user may not log in."
     case .unknownStore: "There is no such store."
     case .readDenied: "The user may not read this store."
+    case .quotaExceeded: "The user has as much on this server as he may have."
     case .writeDenied: "The user may not change this store."
     case .invalidChange: "The server's rules do not allow the change."
     case .unknownReference: "The change builds on something that the server does not know."

@@ -219,8 +219,8 @@ public actor EmbeddedServerStore: SyncServerStore {
     try await log(path).read { log throws(ServerStoreError) in try log.objects(asOf: seq) }
   }
 
-  public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {
-    try await log(path).read { log in log.handlers.mapValues(\.cursor) }
+  public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
+    try await log(path).read { log in log.handlers.mapValues(\.standing) }
   }
 
   public func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {

@@ -82,7 +82,9 @@ public actor PostgresServerStore: SyncServerStore {
         INSERT INTO sync_store(id, path, history, head, log_start, latest, stable, floor)
         VALUES ($1, $2, $3, 0, 0, $4, 0, $4) ON CONFLICT (path) DO NOTHING RETURNING id
         """, .int(.random(in: 1 ... .max)), .text(path.text), .bytes(history), .bytes(Stamp.zero.orderedBytes))
-      return rows.count == 1
+      if rows.count == 1 { return true }
+      // It is there already where the answer to the first attempt was lost.
+      return try link.query("SELECT id FROM sync_store WHERE path = $1 AND history = $2", .text(path.text), .bytes(history)).count == 1
     }
     guard isMade else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
   }
@@ -279,12 +281,14 @@ public actor PostgresServerStore: SyncServerStore {
     try await reading(path) { link, number throws(PostgresFailure) in try StoreReading(link, number, path).objects(asOf: seq) }
   }
 
-  public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {
+  public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
     try await reading(path) { link, number throws(PostgresFailure) in
-      let rows = try link.query("SELECT name, position FROM sync_handler WHERE store = $1", .int(number))
-      var cursors: [String: Seq] = [:]
-      for row in 0..<rows.count { cursors[try rows.text(row, 0)] = try rows.seq(row, 1) }
-      return cursors
+      let rows = try link.query("SELECT name, position, lease_end FROM sync_handler WHERE store = $1", .int(number))
+      var handlers: [String: HandlerStanding] = [:]
+      for row in 0..<rows.count {
+        handlers[try rows.text(row, 0)] = HandlerStanding(cursor: try rows.seq(row, 1), leaseEnd: try rows.int(row, 2))
+      }
+      return handlers
     }
   }
 

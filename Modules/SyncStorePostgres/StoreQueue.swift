@@ -1,6 +1,7 @@
 #if Sync
 import SyncModel
 import SyncServer
+import Synchronization
 
 /// Serializes this process's changes of one store. Changes that arrive during a transaction, or before there is a connection for it, share
 /// the next one: many changesets cost one commit of the database, and each process has one writer of the store's row.
@@ -64,11 +65,18 @@ actor StoreQueue {
     for request in requests.dropFirst() { needs.formUnion(request.needs) }
     let isDurable = requests.contains { $0.isDurable }
     let (store, path, all) = (store, path, needs)
+    // The last entry before the first attempt: if that was committed and its answer lost, the next one adds none.
+    let first = Mutex<Seq?>(nil)
     do throws(PostgresFailure) {
       return .success(
         try await connection.transaction { link throws(PostgresFailure) in
           let transaction = try StoreTransaction(link, store: store, path: path, needs: all, isDurable: isDurable)
-          let before = transaction.log.head
+          let head = transaction.log.head
+          let before = first.withLock { first in
+            let before = first ?? head
+            first = before
+            return before
+          }
           for request in requests { try request.perform(transaction) }
           try transaction.commit()
           return transaction.log.head > before ? transaction.log.head : nil

@@ -4,7 +4,7 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-// `/admin/v1/…`: users, stores, grants and sessions, for clients with an administrator's token.
+// `/admin/v1/…`: users, stores, handlers, grants and sessions, for clients with an administrator's token.
 
 extension ServerRoutes {
   private struct ShownUser: Encodable {
@@ -48,6 +48,11 @@ extension ServerRoutes {
     case ("DELETE", "users", 2): return try await removeUser(parts[1], by: identity)
     case ("GET", "stores", 1): return try await stores()
     case ("DELETE", "stores", 2...): return try await removeStore("/" + parts.dropFirst().joined(separator: "/"))
+    case ("GET", "handlers", 1): return try await handlers(of: nil)
+    case ("GET", "handlers", 2...): return try await handlers(of: "/" + parts.dropFirst().joined(separator: "/"))
+    case ("DELETE", "handlers", 2): return try await removeHandler(parts[1], from: nil)
+    case ("DELETE", "handlers", 3...):
+      return try await removeHandler(parts[parts.count - 1], from: "/" + parts[1..<parts.count - 1].joined(separator: "/"))
     case ("GET", "grants", 1):
       let grants = try await asked { () throws(ServerStoreError) in try await directory.grants() }
       return .json(grants.map { GrantChange(user: $0.user, path: $0.path, rights: $0.rights.short) })
@@ -141,15 +146,19 @@ extension ServerRoutes {
       throw SyncRefusal(.badFrame, "A back-up's name is one to 64 of A–Z, a–z, 0–9, '.', '_' and '-'.")
     }
     do throws(ServerStoreError) { try await backUp(sent.name) } catch {
-      guard error.code == .storeExists else { throw SyncRefusal(error) }
+      guard error.code == .storeExists else { throw ServerRoutes.refusal(error) }
       throw SyncRefusal(.badFrame, "There is a back-up '\(sent.name)' already.")
     }
     return .json(sent, status: 201)
   }
 
+  /// Asks the stores or the directory.
   @discardableResult
-  private func asked<R: Sendable>(_ body: () async throws(ServerStoreError) -> R) async throws(SyncRefusal) -> R {
-    do throws(ServerStoreError) { return try await body() } catch { throw SyncRefusal(error) }
+  func asked<R: Sendable>(_ body: () async throws(ServerStoreError) -> R) async throws(SyncRefusal) -> R {
+    do throws(ServerStoreError) { return try await body() } catch { throw ServerRoutes.refusal(error) }
   }
+
+  /// An administrator is told why.
+  private static func refusal(_ error: ServerStoreError) -> SyncRefusal { SyncRefusal(error.syncCode, error.message) }
 }
 #endif

@@ -13,19 +13,25 @@ public struct ServerRoutes: Sendable {
   let clock: @Sendable () -> Int64
   /// Makes a backup with a name; nil if the storage has its own means.
   let backUp: (@Sendable (String) async throws(ServerStoreError) -> Void)?
+  let storesInMetrics: Int
+  let more: @Sendable () async -> String
 
   /// Creates the routes of a server.
   ///
   /// - Parameters:
   ///   - backUp: makes a backup with a name that is a valid file name, or throws `.storeExists`.
+  ///   - storesInMetrics: how many stores a server may have so that `/metrics` shows all of them; of one with more it shows those that
+  ///     are bound.
+  ///   - metrics: what else `/metrics` shows, in Prometheus' text format: `ServerEventCounts.metrics`.
   ///   - clock: milliseconds since 1970.
   public init(
     _ host: SyncHost, _ directory: any UserDirectory, _ accounts: Accounts,
-    backUp: (@Sendable (String) async throws(ServerStoreError) -> Void)? = nil,
+    backUp: (@Sendable (String) async throws(ServerStoreError) -> Void)? = nil, storesInMetrics: Int = 100,
+    metrics more: @escaping @Sendable () async -> String = { "" },
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
   ) {
     (self.host, self.directory, self.accounts, self.clock) = (host, directory, accounts, clock)
-    self.backUp = backUp
+    (self.backUp, self.storesInMetrics, self.more) = (backUp, storesInMetrics, more)
   }
 
   /// Answers any request.
@@ -43,7 +49,10 @@ public struct ServerRoutes: Sendable {
         return try await administration(request, Array(parts.dropFirst(2)), by: identity)
       default: return ServerRoutes.unknown
       }
-    } catch { return WebAnswer(error) }
+    } catch {
+      host.note(error)
+      return WebAnswer(error)
+    }
   }
 
   static let unknown = WebAnswer(

@@ -28,20 +28,32 @@ public actor TokenVerifier {
 
   private let own: String
   private let ownKeys: JWTKeyCollection
-  private var outside: [String: JWTKeyCollection] = [:]
+  private var outside: [String: OutsideKeys]
 
-  /// Trusts the own issuer, and outside ones by their keys. Throws if keys are invalid.
-  public init(_ issuer: TokenIssuer, outside: [Outside] = []) async throws(ServerStoreError) {
+  /// Trusts the own issuer, and outside ones by their keys. Throws if a name or keys cannot be used.
+  public init(_ issuer: TokenIssuer, outside: [Outside] = []) async throws(IssuerError) {
+    self.outside = try await TokenVerifier.keys(of: outside, beside: issuer.name)
     own = issuer.name
     ownKeys = await issuer.keys()
-    for issuer in outside {
+  }
+
+  /// Trusts these outside issuers by these keys from now on, and no others. Throws if a name or keys cannot be used; then nothing changes.
+  ///
+  /// Connections that there are go on until their tokens end.
+  public func trust(_ outside: [Outside]) async throws(IssuerError) {
+    self.outside = try await TokenVerifier.keys(of: outside, beside: own)
+  }
+
+  private static func keys(of issuers: [Outside], beside own: String) async throws(IssuerError) -> [String: OutsideKeys] {
+    var all: [String: OutsideKeys] = [:]
+    for issuer in issuers {
       guard issuer.name != own, !issuer.name.isEmpty else {
-        throw ServerStoreError(.unavailable, "'\(issuer.name)' is the name of the server's own issuer: give the other one another.")
+        throw IssuerError(.badName, "'\(issuer.name)' is the name of the server's own issuer, or none.")
       }
-      do { self.outside[issuer.name] = try await JWTKeyCollection().add(jwksJSON: issuer.keys) } catch {
-        throw ServerStoreError(.unavailable, "The keys of the issuer '\(issuer.name)' are no JWKS with a 'kid' for each key.")
-      }
+      guard all[issuer.name] == nil else { throw IssuerError(.badName, "There are two issuers '\(issuer.name)'.") }
+      all[issuer.name] = try await OutsideKeys(issuer.keys, of: issuer.name)
     }
+    return all
   }
 
   /// Seconds by which an outside issuer's clock may be wrong.
@@ -49,18 +61,23 @@ public actor TokenVerifier {
 
   func verify(_ token: String, at time: Int64) async throws(SyncRefusal) -> Verified {
     // Checked before anything is decoded.
-    guard token.utf8.count <= 8192, let said = try? await ownKeys.unverified(token, as: AccessClaims.self) else {
+    guard token.utf8.count <= 8192, let said = try? DefaultJWTParser().parse(Array(token.utf8), as: AccessClaims.self) else {
       throw SyncRefusal(.tokenInvalid)
     }
-    let isOwn = said.iss == own
-    guard let keys = isOwn ? ownKeys : outside[said.iss], let claims = try? await keys.verify(token, as: AccessClaims.self) else {
-      throw SyncRefusal(.tokenInvalid, "Nobody whom this server trusts has made it.")
-    }
+    let issuer = said.payload.iss
+    let isOwn = issuer == own
+    let signed: AccessClaims? =
+      if isOwn { try? await ownKeys.verify(token, as: AccessClaims.self) } else {
+        await outside[issuer]?.claims(of: token, said.header)
+      }
+    guard let claims = signed else { throw SyncRefusal(.tokenInvalid, "Nobody whom this server trusts has made it.") }
     guard claims.aud.names.contains(AccessClaims.audience) else { throw SyncRefusal(.tokenInvalid, "It was made for another server.") }
     guard UserRecord.isName(claims.sub) else { throw SyncRefusal(.tokenInvalid, "Its user has no name that can be part of a path.") }
     let now = Double(time) / 1000
     let leeway = isOwn ? 0 : TokenVerifier.leeway
-    guard claims.exp.isFinite, claims.exp < 1e11, (claims.nbf ?? 0) <= now + leeway else { throw SyncRefusal(.tokenInvalid) }
+    // Farther off, the seconds in between would be no number.
+    guard abs(claims.exp) < 1e11 else { throw SyncRefusal(.tokenInvalid) }
+    guard (claims.nbf ?? 0) <= now + leeway else { throw SyncRefusal(.tokenInvalid, "It is not valid yet, by this server's clock.") }
     guard now < claims.exp + leeway else {
       let seconds = Int(now - claims.exp)
       // On either side, a clock that is years off looks like this.

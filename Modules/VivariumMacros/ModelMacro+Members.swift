@@ -4,12 +4,13 @@ import SwiftSyntaxBuilder
 extension ModelMacro {
   /// All members that the macro adds to the class.
   var members: [DeclSyntax] {
-    [valuesBox] + storage + initialisers + [
+    let members: [DeclSyntax] = [valuesBox] + storage + initialisers + [
       "\(raw: access)static var _$name: String { \"\(raw: storedName ?? name)\" }",
       schema,
       keyPaths,
       adoption,
     ]
+    return members + computedDefaults
   }
 
   /// The values of an unmanaged object: a box that live objects lack.
@@ -136,6 +137,12 @@ extension ModelMacro {
   private var keyPaths: DeclSyntax {
     let paths = properties.map { "\\\(name).\($0.identifier)" }.joined(separator: ", ")
     return "\(raw: access)static let _$keyPaths: [any PartialKeyPath<\(raw: name)> & Sendable] = [\(raw: paths)]"
+  }
+
+  /// The ordinals of the properties whose default is no literal. Nothing if there are none, which is what `Model` says itself.
+  private var computedDefaults: [DeclSyntax] {
+    let ordinals = properties.indices.filter { properties[$0].hasComputedDefault }.map { "\($0)" }.joined(separator: ", ")
+    return ordinals.isEmpty ? [] : ["\(raw: access)static let _$computedDefaults: [Int] = [\(raw: ordinals)]"]
   }
 
   /// Moves an unmanaged object's values into a row, and passes on its observers.

@@ -67,6 +67,18 @@ struct Property {
     else { return nil }
     return value.isConstant ? value : nil
   }
+
+  /// Whether the default may be another value each time: then it is evaluated for each object.
+  var hasComputedDefault: Bool {
+    guard let value = defaultValue, !isDerived, !isInverse else { return false }
+    // `LiveList<Dog>()` is as empty each time as `[]`.
+    if isCollection, let call = value.as(FunctionCallExprSyntax.self), call.arguments.isEmpty, call.trailingClosure == nil,
+      call.calledExpression.trimmedDescription == type
+    {
+      return false
+    }
+    return !value.isLiteral
+  }
 }
 
 extension ExprSyntax {
@@ -80,6 +92,18 @@ extension ExprSyntax {
     if let prefixed = `as`(PrefixOperatorExprSyntax.self) { return prefixed.expression.isConstant }
     if let member = `as`(MemberAccessExprSyntax.self) { return member.base == nil }
     return false
+  }
+
+  /// Whether it is made of literals alone. `.member` is none: it may be the case of an enum, or `.now`.
+  fileprivate var isLiteral: Bool {
+    if `is`(NilLiteralExprSyntax.self) { return true }
+    if let array = `as`(ArrayExprSyntax.self) { return array.elements.allSatisfy { $0.expression.isLiteral } }
+    if let dictionary = `as`(DictionaryExprSyntax.self) {
+      guard case .elements(let elements) = dictionary.content else { return true }
+      return elements.allSatisfy { $0.key.isLiteral && $0.value.isLiteral }
+    }
+    if let prefixed = `as`(PrefixOperatorExprSyntax.self) { return prefixed.expression.isLiteral }
+    return isConstant && !`is`(MemberAccessExprSyntax.self)
   }
 
   /// The type that a literal, `Type(…)` or `Type.member` reveals.

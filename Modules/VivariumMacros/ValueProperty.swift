@@ -25,7 +25,7 @@ struct ValueProperty {
       var changed = declaration
       changed.bindings = [
         binding.with(\.typeAnnotation, TypeAnnotationSyntax(type: TypeSyntax("\(raw: live.name)<\(raw: live.argument)>")))
-          .with(\.initializer, nil)
+          .with(\.initializer, binding.initializer.flatMap { ValueProperty.initializer($0, of: type, live) })
       ]
       // Diagnoses in the original source whatever does not depend on the type.
       guard let property = Property.read(changed, nil) else {
@@ -55,6 +55,17 @@ struct ValueProperty {
 
   /// The expression for the live object's value, from the struct's.
   func writing(_ source: String) -> String { collection.map { "Vivarium.\($0)(\(source))" } ?? source }
+
+  /// The default of the live class's collection; nil for an empty one, which it has without being told.
+  private static func initializer(
+    _ given: InitializerClauseSyntax, of type: TypeSyntax, _ live: (name: String, argument: String)
+  ) -> InitializerClauseSyntax? {
+    let value = given.value.trimmed
+    if let array = value.as(ArrayExprSyntax.self), array.elements.isEmpty { return nil }
+    if let dictionary = value.as(DictionaryExprSyntax.self), case .colon = dictionary.content { return nil }
+    let made: ExprSyntax = "Vivarium.\(raw: live.name)<\(raw: live.argument)>((\(value)) as \(type.trimmed))"
+    return InitializerClauseSyntax(equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space), value: made)
+  }
 
   /// The live class's collection for one of Swift's.
   private static func liveType(_ type: TypeSyntax) -> (name: String, argument: String)? {

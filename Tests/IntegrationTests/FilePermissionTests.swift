@@ -49,4 +49,22 @@ struct FilePermissionTests {
       engine.close()
     }
   }
+
+  @Test(arguments: backends.indices) func aCopyOfAFileThatNobodyMayWriteIsItsOwnersToWrite(_ i: Int) async throws {
+    let folder = TemporaryDirectory("read")
+    await #expect(processExitsWith: .success) { [folder = folder.url.path as String, i = i as Int] in
+      umask(0)
+      let backend = Self.backends[i](folder + "/store")
+      let writer = try backend.open(OpenOptions())
+      try writer.write(.full) { _ in }
+      writer.close()
+      let files = FileManager.default
+      try files.setAttributes([.posixPermissions: 0o444], ofItemAtPath: folder + "/store")
+      let engine = try backend.open(OpenOptions(isReadOnly: true))
+      defer { engine.close() }
+      try engine.powers.copying?.writeCopy(to: folder + "/copy", .unchanged) { _ in .proceed }
+      let mode = try files.attributesOfItem(atPath: folder + "/copy")[.posixPermissions] as? NSNumber
+      #expect(mode?.intValue == 0o644)
+    }
+  }
 }

@@ -116,6 +116,37 @@ import VivariumTestSupport
     #expect(account.badges.map(\.id) == [1, 6])
   }
 
+  @Test(arguments: Engine.allCases) func aSetOrAMapIsReplacedAsAWholeOrNotAtAll(engine: Engine) throws {
+    let (store, place) = try makeStore(engine)
+    defer { withExtendedLifetime(place) {} }
+    let account = try #require(store.object(Account.self, forPrimaryKey: 1))
+    let taken = try #require(store.object(Badge.self, forPrimaryKey: 2))
+    try store.write {
+      account.friends.insert(taken)
+      account.byName["old"] = taken
+    }
+    let (first, second) = (Badge(id: 1), Badge(id: 3))
+    let thrown = error {
+      try store.write {
+        account.friends = [first, Badge(id: 2)]
+        #expect(!first.isManaged && account.friends.map(\.id) == [2])
+        account.friends.formUnion([first, Badge(id: 2)])
+        #expect(!first.isManaged && account.friends.map(\.id) == [2])
+        account.byName = ["a": second, "b": Badge(id: 2)]
+        #expect(!second.isManaged && account.byName.keys == ["old"])
+        account.byName.merge([("a", second), ("b", Badge(id: 2))])
+        #expect(!second.isManaged && account.byName.keys == ["old"])
+      }
+    }
+    #expect(thrown?.code == .primaryKeyExists)
+    // They can be given again.
+    try store.write {
+      account.friends = [first]
+      account.byName = ["a": second]
+    }
+    #expect(account.friends.map(\.id) == [1] && account.byName.map(\.value.id) == [3])
+  }
+
   @Test(arguments: Engine.allCases) func aSavepointUndoesItsPartAndTheWriteGoesOn(engine: Engine) throws {
     let (store, place) = try makeStore(engine)
     defer { withExtendedLifetime(place) {} }

@@ -25,6 +25,11 @@ final class CargoLabel: Projection<Cargo> {
   @Projected(\Cargo.title) var title
 }
 
+@ValueModel struct Gauge {
+  @PrimaryKey var id = 1
+  var level = 0
+}
+
 /// Random histories under an observer of every kind, of which some are left out of some commits, before their first call too: what each
 /// was told, and what it knows of the commits that it was left out of, is what there is.
 ///
@@ -33,7 +38,7 @@ final class CargoLabel: Projection<Cargo> {
   @Test func whoIsLeftOutOfACommitKnowsWhatItMade() throws {
     var generator = SeededGenerator.forTest()
     for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 60) {
-      var history = try KindsHistory(generator.fork(), Engine.memory.place([Depot.self, Cargo.self]).configuration)
+      var history = try KindsHistory(generator.fork(), Engine.memory.place([Depot.self, Cargo.self, Gauge.self]).configuration)
       try history.run()
     }
   }
@@ -41,7 +46,7 @@ final class CargoLabel: Projection<Cargo> {
   @Test func soItIsWhereAQueueTakesTurnsBetweenTheWrites() throws {
     var generator = SeededGenerator.forTest()
     for _ in 0..<environmentNumber("VIVARIUM_REPLAY", default: 60) / 3 {
-      var (configuration, _) = Engine.memory.place([Depot.self, Cargo.self])
+      var (configuration, _) = Engine.memory.place([Depot.self, Cargo.self, Gauge.self])
       configuration.manualDelivery = false
       var history = try KindsHistory(generator.fork(), configuration, DispatchQueue(label: "test.turns"))
       try history.run()
@@ -51,7 +56,7 @@ final class CargoLabel: Projection<Cargo> {
   @Test(arguments: [Engine.lmdb, .sqlite]) func soItIsInFiles(engine: Engine) throws {
     var generator = SeededGenerator.forTest()
     for _ in 0..<3 {
-      let (configuration, directory) = engine.place([Depot.self, Cargo.self])
+      let (configuration, directory) = engine.place([Depot.self, Cargo.self, Gauge.self])
       defer { withExtendedLifetime(directory) {} }
       var history = try KindsHistory(generator.fork(), configuration)
       try history.run()
@@ -147,6 +152,22 @@ extension Watch {
     known = rows
   }
 
+  /// Of a value by its key.
+  static func value(_ name: String, _ store: Store) -> Watch {
+    let text = { (gauge: Gauge?) in gauge.map { ["\($0.level)"] } ?? [] }
+    let watch = Watch(name) { text(store.value(Gauge.self, forPrimaryKey: 1)) }
+    watch.token = store.observe(Gauge.self, forPrimaryKey: 1) { [unowned watch] change in
+      switch change {
+      case .initial(let gauge): watch.begin(text(gauge))
+      case .change(let old, let new):
+        #expect(watch.known == text(old), "\(name) was told otherwise")
+        watch.known = text(new)
+      case .error(let error): Issue.record("\(name): \(error)")
+      }
+    }
+    return watch
+  }
+
   /// Of an object.
   static func object(_ name: String, _ depot: Depot) -> Watch {
     let values = { ["name": Value.string(depot.name), "level": .int(Int64(depot.level))] }
@@ -220,6 +241,7 @@ private struct KindsHistory {
       .entries("a map of values", depot.sizes) { "\($0)" },
       .entries("a map of objects", depot.byName) { "\($0.objectIdentifier)" },
       .object("an object", depot),
+      .value("a value", store),
     ]
     if let cargo = all.first { watches.append(.rows("an inverse", { cargo.depots }, { $0.name }) { cargo.depots.observe($0) }) }
     if random.oneIn(2) { store.refresh() }
@@ -254,7 +276,7 @@ private struct KindsHistory {
       }
       // The first is observed as the end of links: it stays.
       let one = cargo[1 + random.below(cargo.count - 1)]
-      switch random.below(16) {
+      switch random.below(18) {
       case 0: try writer.add(Cargo(title: letter, weight: random.below(10)))
       case 1: try writer.delete(one)
       case 2: one.title = letter
@@ -270,6 +292,8 @@ private struct KindsHistory {
       case 12: depot.sizes[letter] = random.below(4)
       case 13: depot.sizes[letter] = nil
       case 14: depot.byName[letter] = one
+      case 15: try writer.add(Gauge(id: 1, level: random.below(4)), update: .modified)
+      case 16: _ = try writer.delete(Gauge.self, forPrimaryKey: 1)
       default: depot.byName[letter] = nil
       }
     }

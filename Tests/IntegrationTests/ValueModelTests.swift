@@ -146,6 +146,46 @@ struct Position: PersistableStruct, Equatable {
     for token in tokens { token.stop() }
   }
 
+  @Test(arguments: Engine.allCases) func anObserverThatACommitSkipsKnowsTheValueThatItMade(engine: Engine) throws {
+    let (configuration, directory) = engine.place(Self.models)
+    defer { withExtendedLifetime(directory) {} }
+    let (store, other) = (try Store(configuration), try Store(configuration))
+    try store.write { try store.add(samples) }
+    var heard: [String] = []
+    let token = store.observe(Reading.self, forPrimaryKey: 3) { change in
+      if case .change(let old, let new) = change {
+        heard.append("\(old?.celsius ?? 0) \(old?.tags ?? []) \(new?.celsius ?? 0)")
+      }
+    }
+    func told() -> [String] {
+      store.refresh()
+      defer { heard = [] }
+      return heard
+    }
+    func set(_ celsius: Double, by writer: Store, skipping tokens: [NotificationToken] = []) throws {
+      var third = samples[2]
+      (third.celsius, third.tags) = (celsius, ["t\(Int(celsius))"])
+      try writer.write(withoutNotifying: tokens) { try writer.add(third, update: .modified) }
+    }
+    _ = told()
+    try set(30, by: store, skipping: [token])
+    #expect(told() == [])
+    try set(40, by: other)
+    #expect(told() == ["30.0 [\"t30\"] 40.0"])
+    try set(30, by: other, skipping: [token])
+    #expect(told() == [])
+    try set(40, by: other)
+    #expect(told() == ["30.0 [\"t30\"] 40.0"])
+    // Both before the store moves: what was between them is in no version that it reads.
+    try set(20, by: other, skipping: [token])
+    try set(45, by: other)
+    #expect(told() == ["40.0 [\"t40\"] 45.0"])
+    try other.write(withoutNotifying: [token]) { try other.delete(Reading.self, forPrimaryKey: 3) }
+    try set(50, by: other)
+    #expect(told() == ["0.0 [] 50.0"])
+    token.stop()
+  }
+
   @Test func valuesTravelBetweenThreadsAndNeedNoStore() async throws {
     let (configuration, directory) = Engine.memory.place(Self.models)
     defer { withExtendedLifetime(directory) {} }

@@ -125,6 +125,16 @@ import VivariumTestSupport
     try refuses("create") { try own.create(StoreKeeper.self, value: ["id": 9, "best": foreign]) }
     try refuses("create with a list") { try own.create(StoreKeeper.self, value: ["id": 9, "pets": [foreign]]) }
     try refuses("create with a list of there") { try own.create(StoreKeeper.self, value: ["id": 9, "pets": foreignKeeper.pets]) }
+    try refuses("add a copy of a snapshot with a mixed link") {
+      let copy = foreignKeeper.snapshot().unmanagedCopy()
+      copy.id = 9
+      try own.add(copy)
+    }
+    try refuses("add what was given a mixed link by name") {
+      let keeper = StoreKeeper(id: 9)
+      try keeper.setValue(["a": [try AnyValue(foreign)]], forKey: "extra")
+      try own.add(keeper)
+    }
     try refuses("create with a mixed value") { try own.create(StoreKeeper.self, value: ["id": 9, "extra": foreignKeeper.extra]) }
     try refuses("create with mixed values") { try own.create(StoreKeeper.self, value: ["id": 9, "extras": [foreignKeeper.extra]]) }
     try refuses("set by name") { try mine.setValue(foreign, forKey: "best") }
@@ -158,6 +168,10 @@ import VivariumTestSupport
     try refuses("merge entries") { mine.byName.merge(foreignKeeper.byName.map { ($0.key, $0.value) }) }
     try refuses("set a mixed value") { mine.extra = foreignKeeper.extra }
     try refuses("set a mixed value of an object") { mine.extra = try AnyValue(foreign) }
+    try refuses("set a mixed value of a frozen object") { mine.extra = try foreignKeeper.freeze().extra }
+    try refuses("append a mixed value of a frozen object") { mine.extras.append(try foreignKeeper.freeze().extras[0]) }
+    try refuses("set a mixed value of a snapshot") { mine.extra = foreignKeeper.snapshot().extra }
+    try refuses("set a mixed value of a column") { mine.extra = try pair.other.objects(StoreKeeper.self).values(\.extra)[0] }
     try refuses("set a nested mixed value") { mine.extra = ["a": [try AnyValue(foreign)]] }
     try refuses("set a part of a mixed value") { mine.extra["a"] = foreignKeeper.extra }
     try refuses("append a mixed value") { mine.extras.append(foreignKeeper.extras[0]) }

@@ -6,9 +6,9 @@ final class WatchingChild {
   private let (input, output) = (Pipe(), Pipe())
   private var rest = Data()
 
-  init(_ kind: String, _ path: String, _ task: String) throws {
+  init(_ kind: String, _ path: String, _ task: String...) throws {
     process.executableURL = WatchingChild.executable
-    process.arguments = [kind, path, task]
+    process.arguments = [kind, path] + task
     process.standardInput = input
     process.standardOutput = output
     try process.run()

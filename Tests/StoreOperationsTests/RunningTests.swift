@@ -1,5 +1,6 @@
 import Dispatch
 import StoreOperations
+import Synchronization
 import Testing
 import Vivarium
 import VivariumTestSupport
@@ -190,6 +191,31 @@ import VivariumTestSupport
     let io = Store.IO.add(Dog(name: "Taro")).flatMap { _ in failing.recover { _ in Store.IO.add(Dog(name: "Rex", age: 2)) } }
     try store.run(io: io)
     #expect(store.objects(Dog.self).map(\.age) == [0, 2])
+  }
+
+  @Test func anEditThatIsRejectedWithoutThrowingIsRecoveredToo() throws {
+    let store = try makeStore()
+    try store.write { try store.add([Dog(name: "Rex"), Dog(name: "Taro", age: 3)]) }
+    // A setter cannot throw, and a primary key is fixed: the write learns of it when the operation's part ends.
+    let refused = StoreRW { store -> Int in
+      let dog = store.object(Dog.self, forPrimaryKey: "Taro")
+      dog?.age = 9
+      dog?.name = "Rex"
+      return 0
+    }
+    let result = try store.run(io: refused.recover { error in
+      #expect((error as? StoreError)?.code == .primaryKeyIsFixed)
+      return StoreRW { _ in 7 }
+    })
+    #expect(result == 7 && store.object(Dog.self, forPrimaryKey: "Taro")?.age == 3)
+    let attempts = Mutex(0)
+    let again = StoreRW { store -> Int in
+      attempts.withLock { $0 += 1 }
+      store.object(Dog.self, forPrimaryKey: "Taro")?.name = "Rex"
+      return 0
+    }
+    #expect(throws: StoreError.self) { try store.run(io: again.retry(3)) }
+    #expect(attempts.withLock { $0 } == 4)
   }
 
   @Test func retryTriesAsOftenAsItSays() throws {

@@ -30,6 +30,22 @@ import VivariumTestSupport
     sink.cancel()
   }
 
+  @Test func whoeverHearsOfARefusedBatchHasItsValues() throws {
+    let store = try makeStore()
+    try store.write { try store.add(Lap(number: 2)) }
+    let source = PassthroughSubject<Lap, Never>()
+    var kept: [Lap] = []
+    let sink = source.write(with: Live.add(to: store, batch: 2) { laps, _ in kept += laps })
+    for number in 1...2 { source.send(Lap(number: number)) }
+    #expect(kept.map(\.number) == [1, 2] && kept.allSatisfy { !$0.isManaged } && store.objects(Lap.self).count == 1)
+    sink.cancel()
+    let lists = PassthroughSubject<[Lap], Never>()
+    let all = lists.write(with: Live.add(all: [Lap].self, to: store) { laps, _ in kept = laps.flatMap { $0 } })
+    lists.send([Lap(number: 3), Lap(number: 2)])
+    #expect(kept.map(\.number) == [3, 2] && kept.allSatisfy { !$0.isManaged })
+    all.cancel()
+  }
+
   @MainActor @Test func aBatchThatIsNotFullIsWrittenInTime() async throws {
     let store = try Store(makeConfiguration())
     let source = PassthroughSubject<Lap, Never>()

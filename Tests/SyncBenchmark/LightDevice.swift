@@ -23,6 +23,8 @@ actor LightDevice {
   private var problem = "The connection ended."
   private var live: CheckedContinuation<Void, any Error>?
   private var due: [SyncSessionTimer: Int] = [:]
+  /// The entry as of which the first page was of those that it would have put aside.
+  private var asOf: Seq?
   private var wakes = 0
   private var hasEnded = false
   private var waiter: (count: Int, continuation: CheckedContinuation<Void, any Error>)?
@@ -123,15 +125,18 @@ actor LightDevice {
     case .integrate(let entries, let generation):
       for entry in entries { note(entry) }
       return integrated(entries.last?.seq, generation)
-    case .take(let pages, let bound, let generation):
+    case .stage(_, let staged, let generation):
+      asOf = staged.begun.asOf
+      return .staged(generation: generation)
+    case .take(let pages, let bound, let staged, let generation):
       standing.history = bound.history
-      return integrated(pages.first?.asOf, generation)
+      return integrated(staged > 0 ? asOf : pages.first?.asOf, generation)
     case .tell(let code, let text): problem = "\(code.message) \(text)"
     case .report(.live):
       live?.resume()
       live = nil
     case .disconnect, .reset: Task { await transport.close() }
-    case .setServerTime, .reached, .report: break
+    case .setServerTime, .reached, .report, .dropPages: break
     }
     return nil
   }

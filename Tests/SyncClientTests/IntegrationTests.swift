@@ -143,6 +143,32 @@ import VivariumTestSupport
     #expect(thing.circle.isEmpty)
   }
 
+  @Test(arguments: Engine.allCases) func `an increment beside what brings in earlier contents counts once`(engine: Engine) async throws {
+    let directory = TemporaryDirectory("sync")
+    let replica = try Replica(9, engine.configuration(directory, "a"))
+    // Against the order of the log: the object was known by an increment before it was created.
+    try await replica.integrate([changeset(1, 50, [(one, .add("n", 3))])])
+    try await replica.integrate([changeset(2, 60, [(one, .create), (one, .add("n", 1))])])
+    replica.store.refresh()
+    let thing = try #require(replica.store.object(Thing.self, forPrimaryKey: 1))
+    #expect(thing.n == 4)
+    // In its order: the server refused that somebody made the part, and took what he wrote inside. Then somebody else makes it.
+    let part = [PathStep(.embedded("part"), epoch: .zero)]
+    func inside(_ author: UInt64, _ time: UInt64, _ operations: [SyncModel.Operation]) -> Changeset {
+      Changeset(clientSeq: time, baseSeq: .zero, first: Stamp(time: time << 16, replica: ReplicaID(author)), operations: operations)
+    }
+    let kept = SyncModel.Operation(one, epoch: .zero, path: part, .set("f", .string("kept"), isDefault: false))
+    try await replica.integrate([inside(1, 70, [kept])])
+    let made: [SyncModel.Operation] = [
+      .init(one, epoch: .zero, path: part, .make), .init(one, epoch: .zero, .add("n", 2)),
+      .init(one, epoch: .zero, path: part, .add("count", 1)),
+    ]
+    try await replica.integrate([inside(2, 80, made)])
+    replica.store.refresh()
+    #expect(thing.n == 6 && thing.part?.f == "kept" && thing.part?.count == 1)
+    withExtendedLifetime(directory) {}
+  }
+
   @Test func `a link leads somewhere once its target has come`() async throws {
     let directory = TemporaryDirectory("sync")
     let replica = try Replica(9, Engine.memory.configuration(directory, "a"))

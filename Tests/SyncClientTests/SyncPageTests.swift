@@ -1,3 +1,4 @@
+import Foundation
 import StorageLMDB
 import SyncClient
 import Testing
@@ -29,6 +30,19 @@ import VivariumTestSupport
     let draft = Draft()
     try store.write { try store.add(draft) }
     #expect(store.objects(Draft.self).count == 1)
+  }
+
+  @Test func `an app is told of resets by closures of the configuration`() {
+    let backups = TemporaryDirectory("sync").url
+    var configuration = SyncConfiguration()
+    configuration.options.beforeReset = { before in
+      try? before.read { store in try store.writeCopy(to: backups.appending(path: "\(UUID())")) }
+    }
+    configuration.options.afterReset = { before, outcome in
+      let lost = try? before.read { store in outcome.droppedObjects(Post.self, in: store).map(\.title) }
+      print("\(outcome.recovered) writes were done again, \(outcome.dropped) were not: \(lost ?? [])")
+    }
+    #expect(configuration.options.beforeReset != nil && configuration.options.afterReset != nil)
   }
 
   @Test func `an object in no store is counted at once`() {

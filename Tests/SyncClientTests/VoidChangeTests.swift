@@ -31,7 +31,7 @@ import VivariumTestSupport
     plain.thing = thing
     try store.write { try store.add(plain) }
     var server = MemoryState()
-    _ = Merge.apply(theirs, seq: Seq(1), to: &server)
+    Merge.apply(theirs, seq: Seq(1), to: &server)
     let states = [object: Merge.objectState(of: object, in: server)]
     try await replica.take([.refusal(clientSeq: 1, code: .writeDenied, text: "", states: states)], from: 2)
     let refused = try await replica.check()

@@ -33,7 +33,7 @@ private struct Refused: Error, CustomStringConvertible {
 
 extension Shop {
   /// A device with questions.
-  fileprivate func phone(_ user: String = "ann", path: String = Shop.path) throws -> Store {
+  func phone(_ user: String = "ann", path: String = Shop.path) throws -> Store {
     var configuration = Store.Configuration.memory(UUID().uuidString)
     configuration.models = [Question.self, Invoice.self]
     configuration.sync = SyncConfiguration(user: FixedToken(user), path: path, connector: HostConnector(host: host))
@@ -49,12 +49,12 @@ extension Shop {
 }
 
 extension Store {
-  @MainActor fileprivate func ask(_ texts: String...) async throws {
+  @MainActor func ask(_ texts: String...) async throws {
     try await send { for text in texts { _ = try create(Question.self, value: ["text": text]) } }
   }
 
   /// Each question with what became of it.
-  @MainActor fileprivate var dialogue: [String] {
+  @MainActor var dialogue: [String] {
     objects(Question.self).map { "\($0.text): \($0.status) \($0.answer ?? $0.statusMessage ?? "-") \($0.answers)" }.sorted()
   }
 }

@@ -113,7 +113,7 @@ final class FaultyStores: SyncServerStore {
     return try await faulty { () throws(ServerStoreError) in try await base.objects(path, asOf: seq) }
   }
 
-  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] {
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
     try await faulty { () throws(ServerStoreError) in try await base.handlers(path) }
   }
 

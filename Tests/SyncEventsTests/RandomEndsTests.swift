@@ -69,8 +69,8 @@ import VivariumTestSupport
     }
   }
 
-  /// The case that the design was asked about: an insertion handler, latency, and a crash half-way.
-  @Test func anInsertionHasItsEffectOnceThoughTheProcessDiesWhileItWaitsForAnother() async throws {
+  /// `KilledHandlerTests` has the same with processes that die.
+  @Test func anInsertionHasItsEffectOnceThoughItsHandlerIsEndedWhileItWaitsForAnotherSystem() async throws {
     let shop = Shop()
     let device = try await shop.open()
     let (begun, calls) = (AsyncSignal(), Calls())

@@ -8,6 +8,13 @@ struct EffectMirror {
     for effect in effects { take(effect, state) }
   }
 
+  /// Merges a changeset as a client does: the effects of an operation are shown before the next one is merged.
+  mutating func integrate(_ changeset: Changeset, seq: Seq, into state: inout MemoryState) {
+    for (index, operation) in changeset.operations.enumerated() {
+      take(Merge.apply(operation, at: changeset.stamp(of: index), seq: seq, to: &state), from: state)
+    }
+  }
+
   private mutating func take(_ effect: Effect, _ state: MemoryState) {
     let object = effect.object
     switch effect.change {

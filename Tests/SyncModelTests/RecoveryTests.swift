@@ -53,9 +53,32 @@ import Testing
         stamp = stamp.advanced(by: 1)
         return stamp
       }
-      for operation in again?.operations ?? [] { #expect(operation.isWellFormed) }
+      for operation in again.redone?.operations ?? [] { #expect(operation.isWellFormed) }
     }
     return state
+  }
+
+  @Test func `what is lost is told, and what is gone in any case is not`() {
+    var server = Author(MemoryState(), theirs, at: 1)
+    server.act(thing, .create)
+    var before = Author(server.state, theirs, at: 10)
+    before.act(other, .create)
+    var me = Author(before.state, mine, at: 100)
+    me.act(thing, .set("x", .string("a"), isDefault: false))
+    me.act(other, .set("x", .string("b"), isDefault: false))
+    me.act(other, .delete)
+    var (state, stamp) = (server.state, Stamp(milliseconds: 1_000, counter: 0, replica: mine))
+    var recovery = Recovery(as: mine, elements: 0)
+    var outcomes: [String] = []
+    for changeset in me.made {
+      let (redone, loses) = recovery.redo([changeset], in: &state) { () throws(Never) in
+        stamp = stamp.advanced(by: 1)
+        return stamp
+      }
+      outcomes.append("\(redone?.operations.count ?? 0) \(loses)")
+    }
+    #expect(outcomes == ["1 false", "0 true", "0 false"])
+    #expect(recovery.lost == [other])
   }
 
   /// A thing that everybody knows.
@@ -204,7 +227,7 @@ import Testing
         clientSeq: made.clientSeq, baseSeq: made.baseSeq, isContinued: made.clientSeq == 1, first: made.first, operations: made.operations)
     }
     var server = shared()
-    _ = Merge.apply(parts[0], seq: Seq(1), to: &server)
+    Merge.apply(parts[0], seq: Seq(1), to: &server)
     let known = KnownChanges(of: mine, in: [Merge.objectState(of: thing, in: server)].compactMap { $0 })
     #expect(parts.map { known.contains($0) } == [true, false, false])
     #expect(known.rest(of: parts).map(\.clientSeq) == [3])

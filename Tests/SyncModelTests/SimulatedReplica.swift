@@ -128,7 +128,7 @@ struct SimulatedReplica {
       // The own one too: nothing of it changes but its place in the log.
       _ = changeset.author == id ? pending.acknowledge(changeset.clientSeq) : nil
       for index in changeset.operations.indices { clock.receive(changeset.stamp(of: index)) }
-      mirror.take(Merge.apply(changeset, seq: seq, to: &state), from: state)
+      mirror.integrate(changeset, seq: seq, into: &state)
       shadow.merge(truth(changeset), seq: seq)
     case .purge(let purge): mirror.sever(Merge.purge(purge, in: &state))
     case .refusal(let author, let refusal):

@@ -56,6 +56,19 @@ import VivariumTestSupport
     #expect(code(secret: 16, history: 3) == .badFrame && code(secret: 16, history: 17) == .badFrame)
   }
 
+  @Test func `what is no beginning of pages is refused`() throws {
+    func code(mode: Bound.Mode = .delta, history: Int = 16, next: Int = 0) -> SyncErrorCode? {
+      let begun = BegunPages(
+        mode: mode, history: [UInt8](repeating: 2, count: history), asOf: .zero, stable: .zero, judged: 0, refusal: .zero,
+        next: [UInt8](repeating: 3, count: next))
+      do throws(FrameError) { _ = try ClientMessage(ClientMessage.rest(session: 1, begun).frame) } catch { return error.code }
+      return nil
+    }
+    #expect(code() == nil && code(mode: .snapshot) == nil && code(next: BegunPages.nextBytes) == nil)
+    #expect(code(mode: .resume) == .badFrame && code(mode: .reset) == .badFrame && code(mode: .rest) == .badFrame)
+    #expect(code(history: 0) == .badFrame && code(history: 17) == .badFrame && code(next: BegunPages.nextBytes + 1) == .badFrame)
+  }
+
   @Test func `damaged anywhere, a message is an error or another message`() throws {
     var random = SeededGenerator.forTest()
     for frame in Samples.client.map(\.frame) + Samples.server.map(\.frame) {

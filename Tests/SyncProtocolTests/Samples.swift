@@ -19,7 +19,7 @@ enum Samples {
   /// An object on which a changeset was done.
   static var state: ObjectState {
     var memory = MemoryState()
-    _ = Merge.apply(changeset, seq: Seq(8), to: &memory)
+    Merge.apply(changeset, seq: Seq(8), to: &memory)
     return Merge.objectState(of: thing, in: memory) ?? ObjectState(record: ObjectRecord(), lists: [])
   }
 
@@ -39,6 +39,9 @@ enum Samples {
     .unbind(session: 128),
     .schema(session: 1, [1, 2, 3]),
     .ping(number: 5, roundTrip: 20),
+    .rest(
+      session: 1,
+      BegunPages(mode: .snapshot, history: sixteen, asOf: Seq(9), stable: Seq(3), judged: 300, refusal: Seq(70), next: [1, 2])),
     .unknown(type: 0xC0),
   ]
 
@@ -51,6 +54,11 @@ enum Samples {
       Bound(
         mode: .delta, rights: [.read, .write], history: sixteen, head: Seq(90), stable: Seq(80), judged: 300, judgedStamp: stamp,
         refusal: Seq(70), refused: [298, 300], schemaHash: 1, credit: 1 << 20)),
+    .bound(
+      session: 2,
+      Bound(
+        mode: .rest, rights: .read, history: sixteen, head: .zero, stable: .zero, judged: 0, judgedStamp: .zero, refusal: .zero,
+        refused: [], schemaHash: 0, credit: 1)),
     .acknowledged(session: 1, clientSeq: 300),
     .changes(
       session: 1,

@@ -37,6 +37,28 @@ let handlerChecks: [ServerStoreCheck] = [
       await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [written], at: 150), [Seq(2)])
     try bench.expect(await bench.changes(Bench.bob, after: Seq(1)).entries.map(\.seq), [Seq(2)])
   },
+  ServerStoreCheck("aHandlerWhoseAnswerWasLostAsksAgainAndNothingIsThereTwice") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100),
+      case .changeset(let first) = Bench.creation(handler, 1, of: 5, isContinued: true),
+      case .changeset(let second) = Bench.creation(handler, 2, of: 6), case .changeset(let next) = Bench.creation(handler, 3, of: 7)
+    else { throw ServerStoreFailure(description: "no lease") }
+    let written = [first, second]
+    try bench.expect(await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: written, at: 150), [Seq(2), Seq(3)])
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 2, of: 2)])
+    try bench.expect(await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: written, at: 150), [])
+    try bench.expect(await bench.head(), Seq(4))
+    // A part of it, and another change under its number, were never written.
+    try await bench.expectError(.writesRefused) {
+      _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [first], at: 150)
+    }
+    guard case .changeset(let other) = Bench.creation(handler, 2, of: 6, milliseconds: 2_000) else { return }
+    try await bench.expectError(.writesRefused) {
+      _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [first, other], at: 150)
+    }
+    try bench.expect(await bench.stores.advance(Bench.path, lease, to: Seq(4), writing: [next], at: 150), [Seq(5)])
+  },
   ServerStoreCheck("aHandlerWhoseWritesAreNotTakenInStaysWhereItIs") { bench in
     try await bench.bindBoth()
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
@@ -89,6 +111,17 @@ let handlerChecks: [ServerStoreCheck] = [
     try bench.expect(second?.fence, 2)
     try await bench.expectError(.leaseLost) { try await bench.stores.renew(Bench.path, first, until: 900, at: 360) }
   },
+  ServerStoreCheck("howFarAHandlerIsAndUntilWhenSomebodyHasItIsTold") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100) else { return }
+    _ = try await bench.stores.claim(Bench.path, handler: "log", fromStart: false, until: 100, at: 100)
+    _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [], at: 100)
+    try await bench.stores.renew(Bench.path, lease, until: 400, at: 150)
+    try bench.expect(
+      await bench.stores.handlers(Bench.path),
+      ["mail": HandlerStanding(cursor: Seq(1), leaseEnd: 400), "log": HandlerStanding(cursor: Seq(1), leaseEnd: 100)])
+  },
   ServerStoreCheck("howObjectsWereIsKeptForHandlers") { bench in
     try await bench.bindBoth()
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
@@ -122,7 +155,7 @@ let handlerChecks: [ServerStoreCheck] = [
     _ = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
     for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 1) }
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0), nil)
-    try bench.expect(await bench.stores.handlers(Bench.path), ["mail": .zero])
+    try bench.expect(await bench.stores.handlers(Bench.path), ["mail": HandlerStanding(cursor: .zero, leaseEnd: 200)])
     try await bench.stores.removeHandler(Bench.path, "mail")
     try bench.expect(await bench.stores.handlers(Bench.path), [:])
     try await bench.stores.removeHandler(Bench.path, "nobody")

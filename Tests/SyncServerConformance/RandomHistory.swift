@@ -112,7 +112,7 @@ public struct RandomHistory {
       replica.cursor = page.cursor
     case .delta: try await takePages(&replica, stores, standing, isAll: false)
     case .snapshot: try await takePages(&replica, stores, standing, isAll: true)
-    case .reset: throw failure("a reset")
+    case .reset, .rest: throw failure("a reset")
     }
     try await stores.acknowledge(path, replica.id, replica.acknowledgement, at: time)
   }

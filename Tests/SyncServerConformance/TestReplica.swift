@@ -71,10 +71,10 @@ struct TestReplica {
     switch entry.body {
     case .changeset(_, let changeset):
       for index in changeset.operations.indices { clock.receive(changeset.stamp(of: index)) }
-      _ = Merge.apply(changeset, seq: entry.seq, to: &state)
+      Merge.apply(changeset, seq: entry.seq, to: &state)
     case .own(let clientSeq):
       // Nothing of it changes but its place in the log.
-      if let own = pending.acknowledge(clientSeq) { _ = Merge.apply(own, seq: entry.seq, to: &state) }
+      if let own = pending.acknowledge(clientSeq) { Merge.apply(own, seq: entry.seq, to: &state) }
     case .refusal(let clientSeq, _, _, let states):
       refusalSeen = entry.seq
       _ = Merge.integrate(Refusal(clientSeq: clientSeq, seq: entry.seq, states: states), pending: &pending, in: &state)

@@ -35,6 +35,9 @@ struct PostgresProgramTests {
     for device in [first, second] { try await device.replicator.downloaded() }
     #expect(first.texts == ["a": "from the first", "b": "from the second"] && second.texts == first.texts)
     #expect(try run("store", "list").output == "/ann/pages\n")
+    // Its database is not a server's alone.
+    #expect(try run("handler", "list").status == 0)
+    #expect(try run("handler", "remove", "/ann/pages", "nobody").problem.contains("There is no handler 'nobody'"))
     #expect(try run("user", "suspend", "ann").status == 0)
     for device in [first, second] {
       guard case .suspended(let error)? = await device.state({ if case .suspended = $0 { true } else { false } }) else { return }
@@ -45,6 +48,48 @@ struct PostgresProgramTests {
     #expect(try run("store", "remove", "/ann/pages").status == 0)
     #expect(try run("store", "list").output == "")
     #expect(try run("store", "remove", "/ann/pages").status != 0)
+  }
+
+  /// As a database whose disk is full does.
+  private static let fullDisk = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100'', MESSAGE = ''could not extend file base/5/16384''; END';
+    CREATE TRIGGER full_disk BEFORE INSERT ON sync_log FOR EACH ROW EXECUTE FUNCTION full_disk()
+    """
+
+  @Test("tell a device to wait while the database's disk is full, tell the operator why, and go on when there is room")
+  func full() async throws {
+    let (database, log) = (try PostgresFolder(), directory.url.appending(path: "log").path)
+    let added = try ServerProcess.run("user", "add", "--postgres", database.address(), "ann")
+    let token = added.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    let server = try ServerProcess(postgres: database.address(), log: log)
+    let connector = try WebSocketConnector("ws://127.0.0.1:\(server.port)")
+    let device = try Device(directory, "first", connector: connector, credentials: FixedToken(token))
+    await device.replicator.start()
+    try device.write("before", "text")
+    try await device.replicator.uploaded()
+    _ = try database.ask("postgres", PostgresProgramTests.fullDisk)
+    let notices = await device.replicator.notices()
+    try device.write("a", "text")
+    for await notice in notices {
+      guard case .problem(let error) = notice else { continue }
+      #expect(error.code == .storageUnavailable && error.text.isEmpty)
+      break
+    }
+    for await notice in notices { if case .state(.waiting) = notice { break } }
+    let metrics = try await connector.answer(to: WebRequest(method: "GET", path: "/metrics")).body
+    #expect(String(decoding: metrics, as: UTF8.self).contains("vivarium_refusals_total{code=\"302\"}"))
+    _ = try database.ask("postgres", "DROP TRIGGER full_disk ON sync_log")
+    try await device.replicator.uploaded()
+    let second = try Device(directory, "second", connector: connector, credentials: FixedToken(token))
+    await second.replicator.start()
+    try await second.replicator.downloaded()
+    #expect(second.texts == ["before": "text", "a": "text"])
+    for one in [device, second] { await one.replicator.stop() }
+    #expect(server.end() == 0)
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+    let line = try #require(lines.first { $0.contains("code=302") })
+    for part in ["level=error", "53100", "16384", "make room"] { #expect(line.contains(part), "\(line)") }
   }
 
   @Test("say what is wrong with an address, and never the address, which may have a password in it")

@@ -12,7 +12,7 @@ final class ServerProcess {
     try self.init(["--folder", folder] + arguments, port: port, log: log)
   }
 
-  convenience init(postgres address: String) throws { try self.init(["--postgres", address], port: 0, log: nil) }
+  convenience init(postgres address: String, log: String? = nil) throws { try self.init(["--postgres", address], port: 0, log: log) }
 
   private init(_ arguments: [String], port: Int, log: String?) throws {
     process.executableURL = try ServerProcess.url()

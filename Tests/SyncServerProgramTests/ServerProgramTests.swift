@@ -77,9 +77,31 @@ struct ServerProgramTests {
     #expect(try ServerProcess.run("serve", "--folder", folder, "--host", "0.0.0.0").status != 0)
   }
 
+  @Test("lets a user make as many stores as it is told to, and has a device with one more say so")
+  func stores() async throws {
+    let directory = TemporaryDirectory()
+    let folder = directory.url.appending(path: "server").path
+    let token = try token(folder, "ann")
+    let server = try ServerProcess(folder: folder, "--stores-per-user", "1")
+    let connector = try WebSocketConnector("ws://127.0.0.1:\(server.port)")
+    let first = try Device(directory, "first", connector: connector, credentials: FixedToken(token))
+    await first.replicator.start()
+    try await first.replicator.downloaded()
+    let second = try Device(directory, "second", path: "/~/more", connector: connector, credentials: FixedToken(token))
+    try second.write("a", "kept")
+    await second.replicator.start()
+    guard case .suspended(let error)? = await second.state({ if case .suspended = $0 { true } else { false } }) else { return }
+    #expect(error.code == .quotaExceeded)
+    #expect(second.texts == ["a": "kept"])
+    for device in [first, second] { await device.replicator.stop() }
+    #expect(server.end() == 0)
+    #expect(try ServerProcess.run("store", "list", "--folder", folder).output == "/ann/pages\n")
+  }
+
   @Test("takes no number as a flag that it would not take from a file of settings", arguments: [
     ("port", "70000", "0 to 65535"), ("forget-after", "0", "1 to 3650"), ("login-tries", "0", "1 to 1000"),
     ("connections", "-1", "1 to 1000000"), ("connections-per-address", "0", "1 to 1000000"),
+    ("stores-per-user", "0", "1 to 1000000"),
   ])
   func numbers(name: String, value: String, range: String) throws {
     let directory = TemporaryDirectory()

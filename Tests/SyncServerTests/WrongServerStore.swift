@@ -8,8 +8,8 @@ struct WrongServerStore: SyncServerStore {
     case bindsAnybody, asksNoJudge, judgesOneByOne, looksPastRefusals, believesAnyClock, answersInPart
     case hidesOwnMarkers, cutsTransactions, losesTheHead, unorderedObjects, hidesTheDead, forgetsTheLimit
     case forgetsEverything, forgetsNothing, sinksTheFloor, keepsWhoIsAway, truncatesNothing, truncatesForHandlers
-    case sharesLeases, ignoresFences, dropsWhatHandlersWrite, makesStoresTwice
-    case tellsTheHeadForThePast, renewsNothing, keepsHandlers
+    case sharesLeases, ignoresFences, dropsWhatHandlersWrite, refusesRepetitions, makesStoresTwice
+    case tellsTheHeadForThePast, renewsNothing, keepsHandlers, hidesLeases
     case removesNothing, removesSilently, hidesTheHistory
     case declaresNothing, believesAnyDeclaration
   }
@@ -128,7 +128,11 @@ struct WrongServerStore: SyncServerStore {
     return states.mapValues { _ in head.first?.state }
   }
 
-  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq] { try await base.handlers(path) }
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
+    var handlers = try await base.handlers(path)
+    if fault == .hidesLeases { for name in handlers.keys { handlers[name]?.leaseEnd = .min } }
+    return handlers
+  }
 
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
     if fault != .keepsHandlers { try await base.removeHandler(path, name) }
@@ -140,7 +144,11 @@ struct WrongServerStore: SyncServerStore {
     if fault == .dropsWhatHandlersWrite {
       return try await base.advance(path, lease, to: cursor, writing: [], at: time)
     }
-    do { return try await base.advance(path, lease, to: cursor, writing: changesets, at: time) } catch {
+    do throws(ServerStoreError) {
+      let entries = try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
+      if fault == .refusesRepetitions, entries.count < changesets.count { throw ServerStoreError(.writesRefused, "It is there.") }
+      return entries
+    } catch {
       if fault == .ignoresFences { return [] }
       throw error
     }

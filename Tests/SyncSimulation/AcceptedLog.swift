@@ -40,7 +40,7 @@ struct FoldedLog {
     self.cursor = cursor
     while next < log.entries.count, log.entries[next].seq <= cursor {
       switch log.entries[next].entry {
-      case .changeset(let changeset): _ = Merge.apply(changeset, seq: log.entries[next].seq, to: &folded)
+      case .changeset(let changeset): Merge.apply(changeset, seq: log.entries[next].seq, to: &folded)
       // Who comes after a marker names epochs as they are once it was taken in.
       case .purge(let purge): Merge.purge(purge, in: &folded)
       }
@@ -53,7 +53,7 @@ struct FoldedLog {
     var state = folded
     for pending in pending.all {
       if let place = log.place(of: pending.changeset), place <= cursor { continue }
-      _ = Merge.apply(pending.changeset, seq: .pending, to: &state)
+      Merge.apply(pending.changeset, seq: .pending, to: &state)
     }
     return state
   }

@@ -75,7 +75,7 @@ extension SimulatedReplica {
       } while pages.last?.isLast == false
       if isLost { return mode }
       try await take(pages, standing, mode)
-    case .reset: throw Divergence("replica \(id) was told to begin anew, again")
+    case .reset, .rest: throw Divergence("replica \(id) was told to begin anew, again")
     }
     isBound = true
     try store.refresh()

@@ -166,6 +166,16 @@ final class SimulatedClock: Sendable {
     }
   }
 
+  /// The first pages of those that the file has put aside.
+  func stagedPages(_ count: Int) async throws -> [StatePage] {
+    if count == 0 { return [] }
+    return try await reading { sides in
+      var pages: [StatePage] = []
+      for number in 0..<count { pages.append(try StagedPages.page(number, sides)) }
+      return pages
+    }
+  }
+
   func bearing() async throws -> Bearing { try await reading { sides in try Bearing(sides) } }
 
   func look() async throws -> Look {

@@ -99,7 +99,7 @@ extension SimulatedWorld {
     switch mode {
     case .delta: report.deltas += 1
     case .snapshot: report.snapshots += 1
-    case .resume, .reset: break
+    case .resume, .reset, .rest: break
     }
     try await check(index, "after \(mode)")
   }

@@ -50,6 +50,8 @@ import VivariumTestSupport
     public var voids = 0
     public var deltas = 0
     public var snapshots = 0
+    /// Walks over objects that went on behind a cut.
+    public var rests = 0
     public var purges = 0
     public var restarts = 0
     /// Replicas that began anew, as their clock had been wrong.
@@ -77,6 +79,7 @@ import VivariumTestSupport
       sum.voids += b.voids
       sum.deltas += b.deltas
       sum.snapshots += b.snapshots
+      sum.rests += b.rests
       sum.purges += b.purges
       sum.restarts += b.restarts
       sum.resets += b.resets

@@ -39,7 +39,8 @@ import SyncSimulation
         (\(total.repeats) repeated), \(total.refusals) refusals and \(total.voids) voids, \(total.deltas) deltas, \
         \(total.snapshots) snapshots, \(total.purges) purges, \(total.restarts) restarts, \(total.resets) dated anew, \
         \(total.serverRestores) servers and \(total.fileRestores) files restored, \(total.events) events, \(total.comparisons) comparisons\
-        \(frames ? ", \(total.actions) steps of sessions, \(total.cuts) cuts, \(total.serverKills) servers killed" : "")
+        \(frames ? ", \(total.actions) steps of sessions, \(total.cuts) cuts, \(total.serverKills) servers killed" : "")\
+        \(frames ? ", \(total.rests) walks over objects went on behind a cut" : "")
         """)
     }
     say("divergent \(divergent)")

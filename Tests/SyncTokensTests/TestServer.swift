@@ -13,6 +13,7 @@ final class TestServer: Sendable {
   let accounts: Accounts
   let routes: ServerRoutes
   let access: DirectoryAccess
+  let verifier: TokenVerifier
   let issuer: TokenIssuer
   private let time: Time
 
@@ -22,18 +23,20 @@ final class TestServer: Sendable {
     func pass(_ seconds: Int64) { now.withLock { $0 += seconds * 1000 } }
   }
 
-  init(registration: Bool = false, outside: [TokenVerifier.Outside] = []) async throws {
+  init(registration: Bool = false, outside: [TokenVerifier.Outside] = [], storesInMetrics: Int = 100) async throws {
     let time = Time()
     self.time = time
     issuer = try TokenIssuer(key: TokenIssuer.newKey())
-    access = DirectoryAccess(directory, try await TokenVerifier(issuer, outside: outside))
+    verifier = try await TokenVerifier(issuer, outside: outside)
+    access = DirectoryAccess(directory, verifier)
     let host = SyncHost(stores: MemoryServerStore(), access: access, clock: { time.milliseconds })
     self.host = host
     var options = Accounts.Options()
     options.passwordCost = PasswordHash.Cost(logarithm: 10)
     options.allowsRegistration = registration
     accounts = Accounts(directory, issuer, options: options, clock: { time.milliseconds }) { await host.expel(login: $0) }
-    routes = ServerRoutes(host, directory, accounts, clock: { time.milliseconds })
+    routes = ServerRoutes(
+      host, directory, accounts, storesInMetrics: storesInMetrics, metrics: { "more_total 1\n" }, clock: { time.milliseconds })
   }
 
   var now: Int64 { time.milliseconds }

@@ -308,4 +308,54 @@ import Testing
     // What follows from others is no parameter of the initialiser.
     #expect(!members.contains { $0.description.contains("init(itemCount") || $0.description.contains("init(total") })
   }
+
+  @Test func defaultsThatAreNoLiteralsAreNamed() throws {
+    let source: DeclSyntax = """
+      public final class Guest {
+        var a = 5
+        var b: Int = 5 * 60
+        var c = UUID()
+        var d = -1.5
+        var e: String? = nil
+        var f = Level.low
+        var g: Level = .low
+        var h: LiveList<String> = ["x", "y"]
+        var i: LiveList<Int> = [next()]
+        var j: LiveMap<Int> = ["a": 1]
+        var k = LiveSet<Int>()
+        var l: LiveMap<Int> = [:]
+        var m = "\\(Guest.prefix)x"
+        var n: Office? = Office()
+        @Derived(\\Guest.h.count) var o: Int = count()
+        var p: Int
+      }
+      """
+    let context = BasicMacroExpansionContext()
+    let members = ModelMacro.expansion(
+      of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
+    let named = members.map(\.description).filter { $0.contains("_$computedDefaults") }
+    #expect(named == ["public static let _$computedDefaults: [Int] = [1, 2, 5, 6, 8, 12, 13]"])
+    #expect(context.diagnostics.isEmpty)
+  }
+
+  @Test func theCollectionsOfAValueModelHaveItsDefaults() throws {
+    let source: DeclSyntax = """
+      struct Shelf {
+        var tags: [String] = ["oak"]
+        var marks: Set<Int> = .init()
+        var prices: [String: Double] = [:]
+        var none: [Int] = []
+      }
+      """
+    let context = BasicMacroExpansionContext()
+    let members = ValueModelMacro.expansion(
+      of: "@ValueModel", providingMembersOf: try #require(source.as(StructDeclSyntax.self)), conformingTo: [], in: context)
+    let live = try #require(members.first).description
+    for line in [
+      #"self.tags = Vivarium.LiveList<String>((["oak"]) as [String])"#, "self.marks = Vivarium.LiveSet<Int>((.init()) as Set<Int>)",
+      "self.prices = LiveMap<Double>()", "self.none = LiveList<Int>()", "static let _$computedDefaults: [Int] = [0, 1]",
+    ] {
+      #expect(live.contains(line), "\(line) in \(live)")
+    }
+  }
 }

@@ -249,6 +249,51 @@ private func makeShopStore() throws -> Store {
     #expect(try shop.value(forKeyPath: "staff.boss.name") as? String == "Ann")
     #expect(try shop.value(forKeyPath: "phones.@count") as? Int == 1)
   }
+
+  @Test func aLinkInAMixedValueIsWrittenAndReadLikeAnyOther() throws {
+    let store = try makeShopStore()
+    let (ann, ben, shop) = (Clerk(name: "Ann"), Clerk(name: "Ben"), Shop())
+    try store.write {
+      try store.add(shop)
+      try store.add([ann, ben])
+      shop.extra = try AnyValue(ann)
+      // The last two are the program's own.
+      shop.extras = [try AnyValue(shop), ["k": try AnyValue(ben)], ["$ref": "#/a-b"], ["$ref": "Nobody-1"]]
+      shop.anything["a"] = try AnyValue(ann)
+    }
+    let json = try JSONEncoder().encode(shop)
+    let text = String(decoding: json, as: UTF8.self)
+    #expect(text.contains(##""extra":{"$ref":"Clerk-1"}"##) && text.contains(##""anything":{"a":{"$ref":"Clerk-1"}}"##))
+    #expect(text.contains(##"[{"$ref":"\##(shop.objectIdentifier)"},{"k":{"$ref":"Clerk-2"}},"##), "\(text)")
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(Shop.self, from: json) }
+    let id = ObjectId()
+    let renamed = text.replacing("\"id\":\"\(shop.id)\"", with: "\"id\":\"\(id)\"")
+    try store.write { _ = try store.create(Shop.self, json: Data(renamed.utf8)) }
+    let copy = try #require(store.object(Shop.self, forPrimaryKey: id))
+    #expect(copy.extra == shop.extra && copy.extras.toArray() == shop.extras.toArray() && copy.anything["a"] == shop.anything["a"])
+    #expect(copy.extra.object(Clerk.self, in: store) == ann && copy.extras[0].object(Shop.self, in: store) == shop)
+    try store.write { try store.delete(ann) }
+    #expect(String(decoding: try JSONEncoder().encode(copy), as: UTF8.self).contains(#""extra":null"#))
+  }
+
+  @Test func aMixedValueMayReferToWhatItsDocumentMakes() throws {
+    let store = try makeShopStore()
+    let (id, friend) = (ObjectId(), ObjectId())
+    let text = #"{"id":"\#(id)","extras":[{"$ref":"Shop-\#(friend)"},{"$ref":"Shop-\#(id)"}],"friends":[{"id":"\#(friend)"}]}"#
+    try store.write {
+      _ = try store.create(Shop.self, json: Data(text.utf8))
+      // What is nowhere is refused as a whole.
+      let lost = #"{"extra":{"a":{"$ref":"Clerk-99"}},"staff":{"boss":{"name":"Ann"}}}"#
+      #expect { try store.create(Shop.self, json: Data(lost.utf8)) } throws: { StoreError.Code.typeMismatch ~= $0 }
+      #expect { try store.create(Shop.self, value: ["extra": ["$ref": "Clerk-99"]]) } throws: { StoreError.Code.typeMismatch ~= $0 }
+    }
+    #expect(store.objects(Shop.self).count == 2 && store.objects(Clerk.self).isEmpty)
+    let shop = try #require(store.object(Shop.self, forPrimaryKey: id))
+    #expect(shop.extras.map { $0.object(Shop.self, in: store)?.id } == [friend, id])
+    let loose = Shop()
+    loose.extra = try AnyValue(shop)
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode(loose) }
+  }
 }
 
 extension Store {

@@ -96,6 +96,8 @@ import VivariumTestSupport
   }
 
   @Test func whatLeadsNowhereIsSaid() throws {
+    var configuration = configuration
+    configuration.misuse = .log
     let store = try Store(configuration)
     try store.write { try store.add(Dog(name: "Rex", age: 1)) }
     let wrong = store.objects(Dog.self).filter(reading: ["wings"]) { _ in true }

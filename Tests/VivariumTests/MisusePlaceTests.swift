@@ -41,6 +41,14 @@ import VivariumTestSupport
     expect(said { _ = syntax.first }, "At byte 5.", at: second)
   }
 
+  @Test func aTestInSwiftSaysItsLineToo() {
+    let people = store.objects(Person.self)
+    let (wrong, line) = (people.filter(reading: ["naem"]) { _ in true }, #line)
+    expect(said { _ = wrong.count }, "'naem' leads to no property of 'Person'", at: line)
+    let (behind, second) = (people.filter("naem == 'x'").filter(reading: [\.age]) { $0.age > 1 }, #line)
+    expect(said { _ = behind.count }, "has no property 'naem'", at: second)
+  }
+
   @Test func theLineIsThatOfWhatIsWrongAndNotOfWhatComesBehindIt() {
     let (wrong, line) = (store.objects(Person.self).filter("naem == 'x'"), #line)
     let sorted = wrong.sorted(by: \.age).limited(to: 3)

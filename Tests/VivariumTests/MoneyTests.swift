@@ -156,6 +156,27 @@ import VivariumTestSupport
     #expect(try purse.counts.sum() == .max)
   }
 
+  @Test func dictionariesAndJSONTakeWhatIsWritten() throws {
+    let store = try store()
+    let json = Data(#"[{"price": 9.99, "discount": "0.10"}, {"price": 12, "discount": null}]"#.utf8)
+    try store.write {
+      let lines = try store.create(InvoiceLine.self, json: json)
+      #expect(lines.map(\.price) == [9.99, 12] && lines.map(\.discount) == ["0.10", nil].map { $0.flatMap { Decimal128($0) } })
+      let line = try store.create(InvoiceLine.self, value: ["price": 0.3])
+      #expect(line.price == 0.3)
+      try line.setValue(NSDecimalNumber(string: "1234567890.123456789"), forKey: "price")
+      #expect(line.price.description == "1234567890.123456789")
+      try line.setValue(Decimal(string: "0.7"), forKey: "discount")
+      #expect(line.discount == 0.7)
+      try line.setValue(Decimal(string: "3"), forKey: "amount")
+      #expect(line.amount == 3)
+      #expect(throws: StoreError.self) { try line.setValue(Decimal(string: "3.5"), forKey: "amount") }
+    }
+    #expect(store.objects(InvoiceLine.self).where { $0.price == 9.99 }.count == 1)
+    let decoded = try JSONDecoder().decode([InvoiceLine].self, from: json)
+    #expect(decoded.map(\.price) == [9.99, 12] && decoded[0].discount == 0.1)
+  }
+
   @Test func conditionsTakeWhatIsWritten() throws {
     let store = try store()
     try store.write { for price: Decimal128 in [9.99, 10, 10.01] { try store.add(InvoiceLine(price: price)) } }

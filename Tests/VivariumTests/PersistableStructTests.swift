@@ -39,8 +39,14 @@ private struct ShyPart: PersistableStruct {
   var named: LiveMap<ShyPart>
 }
 
+@Model private final class LabelledBox {
+  @PrimaryKey var id = 0
+  var labels: LiveList<BigLabel>
+  var byKey: LiveMap<BigLabel>
+}
+
 @Suite struct PersistableStructTests {
-  private func store() throws -> Store { try Store(.reference(nil, models: [LabelledCrate.self])) }
+  private func store() throws -> Store { try Store(.reference(nil, models: [LabelledCrate.self, LabelledBox.self])) }
 
   private func map(_ fields: [String: Value]) -> Value { .map(ValueMap(fields.map { ValueMap.Entry($0.key, $0.value) })) }
 
@@ -77,6 +83,70 @@ private struct ShyPart: PersistableStruct {
       return
     }
     #expect(spare["color"] == .string("red") && spare["text"] == .string("S2"))
+  }
+
+  private func color(_ value: Value) -> Value? { if case .map(let fields) = value { fields["color"] } else { nil } }
+
+  private func newer(_ color: String) -> Value { map(["text": .string(color), "color": .string(color)]) }
+
+  @Test func soDoThoseOfElements() throws {
+    let store = try store()
+    let crate = LabelledBox(id: 1)
+    try store.write {
+      try store.add(crate)
+      try crate.setValue([newer("red"), newer("blue"), newer("green")], forKey: "labels")
+      try crate.setValue(["a": newer("red"), "b": newer("blue")], forKey: "byKey")
+    }
+    let stored = try #require(try store.dynamicObjects("LabelledBox").first)
+    func colors() -> [Value?] { (stored.elements("labels") ?? []).map { color($0) } }
+    func colorsByKey() -> [Value?] { (stored.entries("byKey") ?? []).map { color($0.value) } }
+    let (red, blue, green) = (Value.string("red"), Value.string("blue"), Value.string("green"))
+    try store.write {
+      crate.labels[0].text = "T"
+      crate.labels[1] = BigLabel(text: "U")
+      crate.byKey["a"]?.text = "T"
+      crate.byKey["c"] = BigLabel(text: "new")
+    }
+    #expect(crate.labels.map(\.text) == ["T", "U", "green"] && crate.byKey.map(\.value.text) == ["T", "blue", "new"])
+    #expect(colors() == [red, blue, green] && colorsByKey() == [red, blue, nil])
+    // Who moves whole elements takes along what belongs to them.
+    try store.write {
+      crate.labels = [BigLabel(text: "green"), BigLabel(text: "first"), BigLabel(text: "T"), BigLabel(text: "U")]
+      crate.byKey = ["b": BigLabel(text: "B")]
+    }
+    #expect(colors() == [green, nil, red, blue] && colorsByKey() == [blue])
+    let update = LabelledBox(id: 1)
+    update.labels = [BigLabel(text: "G"), BigLabel(text: "first"), BigLabel(text: "R"), BigLabel(text: "U")]
+    update.byKey = ["b": BigLabel(text: "C")]
+    try store.write { try store.add(update, update: .modified) }
+    #expect(crate.labels[0].text == "G" && colors() == [green, nil, red, blue] && colorsByKey() == [blue])
+  }
+
+  @Test func elementsThatCannotBeReadAreNotWrittenOver() throws {
+    let store = try store()
+    let crate = LabelledBox(id: 1)
+    let foreign = map(["text": .int(5), "color": .string("red")])
+    try store.write {
+      try store.add(crate)
+      try crate.setValue([foreign], forKey: "labels")
+      try crate.setValue(["a": foreign], forKey: "byKey")
+    }
+    let edits: [() -> Void] = [
+      { crate.labels[0].text = "new" }, { crate.labels[0] = BigLabel() }, { crate.labels = [BigLabel()] },
+      { crate.byKey["a"] = BigLabel() }, { crate.byKey = ["a": BigLabel()] },
+    ]
+    for edit in edits {
+      let error = #expect(throws: StoreError.self) { try store.write { edit() } }
+      #expect(error?.code == .typeMismatch)
+    }
+    let stored = try #require(try store.dynamicObjects("LabelledBox").first)
+    #expect(stored.elements("labels") == [foreign] && stored.entries("byKey")?.map(\.value) == [foreign])
+    // What is taken away need not be read.
+    try store.write {
+      crate.labels.remove(at: 0)
+      crate.byKey["a"] = nil
+    }
+    #expect(crate.labels.isEmpty && crate.byKey.isEmpty)
   }
 
   @Test func whatCannotBeReadIsNotWrittenOver() throws {

@@ -13,7 +13,10 @@ import VivariumTestSupport
 }
 
 @Model final class CrewPet { @Unique var tag = "" }
-@Model final class CrewDebt { var sum = 0 }
+@Model final class CrewDebt {
+  var sum = 0
+  var bonus: Int?
+}
 @Model final class CrewCard { @PrimaryKey var number = 0 }
 
 /// A call that throws has no effect, and the write goes on.
@@ -26,6 +29,28 @@ import VivariumTestSupport
     configuration.manualDelivery = true
     store = try Store(configuration)
     try store.write { try store.add(CrewCard(number: 1)) }
+  }
+
+  @Test func aNameThatIsNoPropertyFailsTheWrite() throws {
+    let rex = CrewPet(tag: "rex")
+    try store.write { try store.add(rex) }
+    let error = #expect(throws: StoreError.self) {
+      try store.write {
+        rex["tag"] = .string("max")
+        rex["tagg"] = .string("max")
+      }
+    }
+    #expect(error?.code == .unknownProperty && rex.tag == "rex")
+  }
+
+  @Test func countingWhereTheObjectIsGoneFailsTheWrite() throws {
+    let debt = CrewDebt(sum: 5)
+    try store.write { try store.add(debt) }
+    try store.write { debt.increment(\.bonus) }
+    #expect(debt.bonus == nil)
+    try store.write { try store.delete(debt) }
+    let error = #expect(throws: StoreError.self) { try store.write { debt.increment(\.bonus) } }
+    #expect(error?.code == .objectDeleted)
   }
 
   @Test func anAdditionThatFailsTakesNothingAwayThatItWasToOwn() throws {

@@ -14,12 +14,13 @@ import Vivarium
 ///
 /// - `observe`, `observe-read-only`: the marks below rank 100 by rank; a line for each call with its change set and the numbers
 ///   of the marks.
+/// - `observe-on-main CONTEXT WAY`: the same on the main thread, see `MainThread`.
 /// - `write`: a commit for each line of input, with random marks by the number in it; answers `done`.
 /// - `hang`: changes everything in a write that it never ends; answers `open`.
 @main struct WatchChild {
-  static func main() throws {
+  @MainActor static func main() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 4 else { fail() }
+    guard arguments.count >= 4 else { fail() }
     let url = URL(fileURLWithPath: arguments[2])
     var configuration =
       arguments[1] == "lmdb"
@@ -29,6 +30,9 @@ import Vivarium
     case "observe-read-only":
       configuration.options.isReadOnly = true
       try observe(configuration)
+    case "observe-on-main":
+      guard arguments.count == 6 else { fail() }
+      try MainThread.observe(configuration, in: arguments[4], servedBy: arguments[5])
     case "write": try write(configuration)
     case "hang": try hang(configuration)
     default: fail()
@@ -36,11 +40,11 @@ import Vivarium
   }
 
   private static func fail() -> Never {
-    FileHandle.standardError.write(Data("usage: watch-child lmdb|sqlite PATH observe|observe-read-only|write|hang\n".utf8))
+    FileHandle.standardError.write(Data("usage: watch-child lmdb|sqlite PATH observe|observe-read-only|observe-on-main|write|hang\n".utf8))
     exit(2)
   }
 
-  private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+  static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
   private static func observe(_ configuration: Store.Configuration) throws {
     let queue = DispatchQueue(label: "watching")
@@ -48,25 +52,6 @@ import Vivarium
     // Until the input ends.
     while readLine() != nil {}
     queue.sync { observation.end() }
-  }
-
-  private final class Observation {
-    private let store: Store
-    private var token: NotificationToken?
-
-    init(_ store: Store) {
-      self.store = store
-      token = store.objects(Mark.self).where { $0.rank < 100 }.sorted(by: \.rank).observe { change in
-        let numbers = (change.collection?.map(\.number) ?? []).map(String.init).joined(separator: ",")
-        guard case .update(_, let deletions, let insertions, let modifications) = change else {
-          return WatchChild.say("||||\(numbers)")
-        }
-        let sets = [deletions, insertions, Array(modifications), modifications.new]
-        WatchChild.say((sets.map { $0.map(String.init).joined(separator: ",") } + [numbers]).joined(separator: "|"))
-      }
-    }
-
-    func end() { token?.stop() }
   }
 
   private static func write(_ configuration: Store.Configuration) throws {

@@ -13,11 +13,18 @@ struct CheckCommand: AsyncParsableCommand {
   @Option(help: "Where the server keeps its stores.") var store = ServerHome.embedded
   @Option(help: "Cuts a session at every so many bytes, both ways.") var cutEvery = 1
   @Option(help: "Kills the server under load, so many times.") var serverKills = 20
-  @Option(help: "Kills a device at each of the first things that it sends and receives, and a server at each point, so many times.")
+  @Option(help: "Kills devices at each of the first things that they send and receive, devices and servers at each point, so many times.")
   var pointKills = 20
   @Option(help: "So many of these things.") var points = 12
+  @Option(help: "Only this, and what else is chosen: crashes the database, so many times. In a run of all 20 times, if there is one.")
+  var crashDatabase: Int?
   @Option(help: "Seconds of bad weather on the wires, and kills of everybody.") var seconds = 600
-  @Option(help: "Devices in it.") var devices = 20
+  @Option(help: "Devices in it, and in network namespaces.") var devices = 20
+  @Flag(
+    help: "Only this, and what else is chosen: devices and servers in network namespaces. Says why not, where that is not allowed.")
+  var namespaces = false
+  @Option(help: "Seconds in which packets between them are late, lost, doubled and held back, and everybody is killed.")
+  var namespaceSeconds = 600
   @Option(help: "Only this, and what else is chosen: kills who handles events, so many times. In a run of all 1000 times.")
   var killHandler: Int?
   @Option(help: "Frames of noise put to a server's connection.") var frames = 10_000_000
@@ -36,7 +43,7 @@ struct CheckCommand: AsyncParsableCommand {
     var sizes = self
     if short {
       (sizes.cutEvery, sizes.serverKills, sizes.pointKills, sizes.seconds, sizes.devices) = (max(cutEvery, 97), 4, 1, 20, 6)
-      (sizes.frames, sizes.points) = (min(frames, 100_000), min(points, 6))
+      (sizes.frames, sizes.points, sizes.namespaceSeconds) = (min(frames, 100_000), min(points, 6), min(namespaceSeconds, 30))
       (sizes.rounds, sizes.restores, sizes.changesets) = (min(rounds, 10), min(restores, 2), min(changesets, 750))
     }
     let report = Report()
@@ -48,10 +55,13 @@ struct CheckCommand: AsyncParsableCommand {
 
   private func make(_ report: Report) async throws {
     let database = store == .postgres ? try PostgresFolder() : nil
-    let isAll = !(permissions || restore || years || failpoints || (killHandler ?? 0) > 0)
+    let isAll = !(permissions || restore || years || failpoints || namespaces || (killHandler ?? 0) > 0 || (crashDatabase ?? 0) > 0)
     if isAll { try await makeFirst(database, report) }
+    if namespaces || isAll, namespaceSeconds > 0 { try await badWeatherInNamespaces(database, report) }
     let handlerKills = min(killHandler ?? (isAll ? 1_000 : 0), short ? 25 : Int.max)
     if handlerKills > 0 { try await killHandlers(handlerKills, database, report) }
+    let crashes = min(crashDatabase ?? (isAll && database != nil ? 20 : 0), short ? 2 : Int.max)
+    if crashes > 0 { try await crash(database, times: crashes, report) }
     if permissions || isAll, rounds > 0 { try await changeRights(database, report) }
     if restore || isAll, restores > 0 {
       try await withFolder { folder in
@@ -61,6 +71,7 @@ struct CheckCommand: AsyncParsableCommand {
     if years || isAll, changesets > 0 { try await liveForYears(database, report) }
     if failpoints || isAll, pointKills > 0 {
       try await killAtPoints(database, report)
+      try await killDevicesAtPoints(database, report)
       try await killServersAtPoints(database, report)
     }
   }
@@ -121,8 +132,11 @@ struct CheckCommand: AsyncParsableCommand {
     return Int(try database.ask("years", "SELECT pg_database_size('years')")) ?? 0
   }
 
-  private func fleet(_ name: String, _ devices: Int, _ database: PostgresFolder?, _ report: Report) async throws -> Fleet {
-    try await Fleet(Fleet.Options(name: name, devices: devices, home: store, database: database?.address(), seed: seed), report)
+  func fleet(
+    _ name: String, _ devices: Int, _ database: PostgresFolder?, _ report: Report, over network: any FleetNetwork = LoopbackNetwork()
+  ) async throws -> Fleet {
+    let options = Fleet.Options(name: name, devices: devices, home: store, database: database?.address(), seed: seed)
+    return try await Fleet(options, report, over: network)
   }
 
   /// The server dies again and again while everybody writes.
@@ -141,51 +155,6 @@ struct CheckCommand: AsyncParsableCommand {
     var kills = HandlerKills(
       home: store, database: database?.address(), kills: times, report: report, random: SplitMix(state: seed))
     try await kills.run()
-  }
-
-  /// A device dies before and after each of the first things that it passes on.
-  private func killAtPoints(_ database: PostgresFolder?, _ report: Report) async throws {
-    let fleet = try await fleet("points", 3, database, report)
-    for _ in 0..<pointKills {
-      for point in 1...max(1, points) {
-        for way in ["--die-before", "--die-after"] {
-          try fleet.killDevice(dying: [way, "\(point)", "--pause", "2"])
-          try await fleet.rest(150)
-          try fleet.revive()
-        }
-      }
-    }
-    try await fleet.settle()
-    await fleet.end()
-  }
-
-  /// A server dies at each of its points.
-  private func killServersAtPoints(_ database: PostgresFolder?, _ report: Report) async throws {
-    let fleet = try await fleet("failpoints", 3, database, report)
-    for _ in 0..<pointKills {
-      for point in Fuse.points {
-        if try await !fleet.dieAtPoint(point) { report.violation("no server came to the point '\(point)'") }
-      }
-    }
-    try await fleet.renewServers()
-    try await fleet.settle()
-    await fleet.end()
-  }
-
-  /// Wires that are slow, cut and dead, and kills of everybody in between.
-  private func badWeather(_ database: PostgresFolder?, _ report: Report) async throws {
-    let fleet = try await fleet("weather", devices, database, report)
-    let end = ContinuousClock.now + .seconds(seconds)
-    var round = 0
-    while ContinuousClock.now < end {
-      round += 1
-      try await fleet.rest(100)
-      fleet.changeWeather()
-      if round.isMultiple(of: 7) { try fleet.killDevice() }
-      if round.isMultiple(of: 31) { try await fleet.killServer() }
-    }
-    try await fleet.settle(within: .seconds(120))
-    await fleet.end()
   }
 }
 #endif

@@ -35,11 +35,11 @@ import Vivarium
 }
 
 extension Store {
-  /// Opens a replicated file of these types.
-  @MainActor static func checked(_ configuration: Configuration) throws -> Store {
+  /// Opens a file of these types, and replicates it unless nothing says how.
+  @MainActor static func checked(_ configuration: Configuration, _ sync: SyncConfiguration? = SyncConfiguration()) throws -> Store {
     var configuration = configuration
     configuration.models = [Tally.self, Item.self, Question.self]
-    configuration.replicate()
+    configuration.sync = sync
     return try Store(configuration)
   }
 

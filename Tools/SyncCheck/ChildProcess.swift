@@ -16,11 +16,14 @@ final class ChildProcess: Sendable {
   private let state = Mutex(State())
   private let last = Mutex<[String: String]>([:])
 
-  /// - Parameter remembered: the first words of lines of which only the newest counts.
-  init(_ arguments: [String], remembered: Set<String> = []) throws {
+  /// - Parameters:
+  ///   - remembered: the first words of lines of which only the newest counts.
+  ///   - command: a program and its first arguments that start this one and become it: the process stays the same, which `killNow` needs.
+  init(_ arguments: [String], remembered: Set<String> = [], through command: [String] = []) throws {
     let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = arguments
+    let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.executableURL = command.first.map { URL(fileURLWithPath: $0) } ?? own
+    process.arguments = command.isEmpty ? arguments : Array(command.dropFirst()) + [own.path] + arguments
     process.standardInput = input
     process.standardOutput = output
     try process.run()

@@ -1,6 +1,7 @@
 #if Sync
 import ArgumentParser
 import Foundation
+import StorageInterface
 import StorageLMDB
 import StorageSQLite
 import SyncClient
@@ -25,16 +26,26 @@ struct DeviceCommand: AsyncParsableCommand {
   @Option(help: "lmdb or sqlite") var engine = "lmdb"
   @Option(help: "Milliseconds between writes, at most.") var pause = 20
   @Flag(help: "Asks a question with each write.") var asks = false
+  @Flag(help: "Goes to a server that is not on loopback: the network is the check's own.") var allowsPlainText = false
   @Option(help: "Kills itself before the N-th thing that it sends or receives is passed on.") var dieBefore: Int?
   @Option(help: "Kills itself after the N-th thing that it sends or receives was passed on.") var dieAfter: Int?
+  @Option(help: "Kills itself when its replicator comes to a point for the n-th time: 'after-take:1'.") var dieAt: String?
+  @Flag(help: "Writes nothing before it has what the server has.") var waits = false
+  @Option(help: "Only writes so many things, in a file that is not replicated yet, and ends.") var alone: Int?
+  @Flag(help: "Brings what its file has from then.") var adopts = false
 
   @MainActor func run() async throws {
-    let url = URL(fileURLWithPath: file)
-    let store = try Store.checked(engine == "sqlite" ? .sqlite(url, models: Tally.self) : .lmdb(url, models: Tally.self))
+    if let alone { return try writeAlone(alone) }
+    let fuse = dieAt.flatMap(Fuse.init)
+    let pages = fuse.map { _ in PagesSeen() }
+    var configuration = place
+    if let fuse, let pages { configuration.backend = configuration.backend.dying(by: fuse, pages) }
+    let store = try Store.checked(configuration, SyncConfiguration(existing: adopts ? .merge : .refuse))
     var options = Replicator.Options()
     options.firstDelay = .milliseconds(20)
     options.longestDelay = .milliseconds(200)
-    let connector = MortalConnector(base: try WebSocketConnector(self.url), before: dieBefore, after: dieAfter)
+    let base = try WebSocketConnector(self.url, allowsPlainText: allowsPlainText)
+    let connector = MortalConnector(base: base, before: dieBefore, after: dieAfter, pages: pages)
     let replicator = store.replicator(path: path, connector: connector, credentials: FixedToken(name), options: options)
     let notices = await replicator.notices()
     let lately = Mutex<[String]>([])
@@ -43,8 +54,12 @@ struct DeviceCommand: AsyncParsableCommand {
     }
     defer { listening.cancel() }
     await replicator.start()
-    let (name, pause, seed, asks) = (name, pause, seed, asks)
+    let (name, pause, seed, asks, waits) = (name, pause, seed, asks, waits)
     let writing = Task { @MainActor in
+      if waits {
+        // It may be to finish before that.
+        do { try await replicator.downloaded() } catch { return }
+      }
       var random = SplitMix(state: seed)
       while !Task.isCancelled {
         printLine("wrote \(try store.writeSomething(name, asks: asks, &random))")
@@ -74,6 +89,19 @@ struct DeviceCommand: AsyncParsableCommand {
     await replicator.stop()
   }
 
+  /// Where its file is, and of which kind.
+  private var place: Store.Configuration {
+    let url = URL(fileURLWithPath: file)
+    return engine == "sqlite" ? .sqlite(url, models: Tally.self) : .lmdb(url, models: Tally.self)
+  }
+
+  /// Writes as an app does that knows of no server yet.
+  @MainActor private func writeAlone(_ count: Int) throws {
+    let store = try Store.checked(place, nil)
+    var random = SplitMix(state: seed)
+    for _ in 0..<count { _ = try store.writeSomething(name, &random) }
+  }
+
   /// Lines of the input, read on a thread of their own.
   private static func orders() -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
@@ -96,50 +124,5 @@ struct SplitMix: RandomNumberGenerator {
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
   }
-}
-
-/// Counts what goes over its connections, and kills the process at one of them.
-final class MortalConnector: SyncConnector {
-  private let base: WebSocketConnector
-  private let before: Int?
-  private let after: Int?
-  private let passed = Mutex(0)
-
-  init(base: WebSocketConnector, before: Int?, after: Int?) { (self.base, self.before, self.after) = (base, before, after) }
-
-  func connect() async throws(TransportError) -> any SyncTransport { MortalTransport(try await base.connect(), self) }
-
-  func coming() -> Int {
-    let number = passed.withLock { number in
-      number += 1
-      return number
-    }
-    if number == before { kill(getpid(), SIGKILL) }
-    return number
-  }
-
-  func over(_ number: Int) { if number == after { kill(getpid(), SIGKILL) } }
-}
-
-private struct MortalTransport: SyncTransport {
-  let base: any SyncTransport
-  let connector: MortalConnector
-
-  init(_ base: any SyncTransport, _ connector: MortalConnector) { (self.base, self.connector) = (base, connector) }
-
-  func receive() async throws(TransportError) -> [UInt8]? {
-    let part = try await base.receive()
-    // What follows from a part is done by the time the next one is asked for.
-    connector.over(connector.coming() - 1)
-    return part
-  }
-
-  func send(_ parts: [[UInt8]]) async throws(TransportError) {
-    let number = connector.coming()
-    try await base.send(parts)
-    connector.over(number)
-  }
-
-  func close() async { await base.close() }
 }
 #endif

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a check has found, and counted.
 final class Report: Sendable {
-  private let state = Mutex<(violations: Int, counts: [(String, Int)])>((0, []))
+  private let state = Mutex<(violations: Int, counts: [(String, Int)], notes: [String])>((0, [], []))
 
   /// At once, so that one who waits sees how far it is.
   func say(_ line: String) { printLine(line) }
@@ -23,11 +23,19 @@ final class Report: Sendable {
     }
   }
 
+  /// What somebody who reads only the last line has to know: that something was not checked.
+  func note(_ text: String) {
+    state.withLock { $0.notes.append(text) }
+    say(text)
+  }
+
   var violations: Int { state.withLock { $0.violations } }
 
   /// The last line.
   var summary: String {
-    state.withLock { state in (state.counts.map { "\($0.1) \($0.0)" } + ["\(state.violations) violations"]).joined(separator: ", ") }
+    state.withLock { state in
+      (state.counts.map { "\($0.1) \($0.0)" } + state.notes + ["\(state.violations) violations"]).joined(separator: ", ")
+    }
   }
 }
 

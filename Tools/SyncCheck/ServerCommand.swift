@@ -23,6 +23,8 @@ struct ServerCommand: AsyncParsableCommand {
   @Option var store: ServerHome
   @Option(help: "A folder, or the address of a database.") var place: String
 
+  @Option(help: "One of this machine's addresses. All but loopback are of networks of the check's own.") var host = "127.0.0.1"
+  @Option(help: "0 has the system choose.") var port = 0
   @Flag(help: "Runs the handler of events as well.") var handles = false
   @Option(
     help: "Dies when it comes to a point for the n-th time: 'after-commit:3'. Forgets all the time what nobody needs, unless it handles.")
@@ -37,7 +39,7 @@ struct ServerCommand: AsyncParsableCommand {
     try await events?.register()
     let handling = Task { await events?.run() }
     defer { handling.cancel() }
-    let listener = try await WebSocketListener(host: "127.0.0.1", port: 0)
+    let listener = try await WebSocketListener(host: self.host, port: port, allowsPlainText: true)
     printLine("port \(listener.port)")
     // A handler that has not yet begun with a store would miss what is forgotten before.
     let forgetting: Task<Void, Never>? = handles ? nil : fuse.map { _ in Task { await ServerCommand.forget(stores) } }

@@ -20,6 +20,7 @@ public final class PostgresFolder: Sendable {
   private let folder: String
   private let script = Process()
   private let life = Pipe()
+  private let answers = Pipe()
 
   /// It does not run as root, and ends when nobody holds the other end of its input.
   private static let text = """
@@ -29,7 +30,10 @@ public final class PostgresFolder: Sendable {
     "$2/initdb" -D data -U vivarium -A trust -E UTF8 --locale=C --no-sync >log 2>&1
     "$2/pg_ctl" -D data -w -l log -o "-k $1 -c listen_addresses='' -c fsync=off -c max_connections=300" start >>log 2>&1
     echo ready
-    read -r _ || true
+    while read -r _; do
+      "$2/pg_ctl" -D data -w -l log -m immediate restart >>log 2>&1 || true
+      echo ready
+    done
     "$2/pg_ctl" -D data -m immediate stop >>log 2>&1 || true
     cd /
     rm -rf "$1"
@@ -42,15 +46,18 @@ public final class PostgresFolder: Sendable {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
     let shell = ["/bin/sh", "-c", PostgresFolder.text, "sh", folder, programs]
     let user: String = ["postgres", "nobody"].first { (name: String) in getpwnam(name) != nil } ?? "nobody"
-    let command = getuid() == 0 ? ["runuser", "-u", user, "--"] + shell : shell
+    let asItsUser = getuid() == 0 ? ["runuser", "-u", user, "--"] : []
     if getuid() == 0, let entry = getpwnam(user) { chown(folder, entry.pointee.pw_uid, entry.pointee.pw_gid) }
     script.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    script.arguments = command
+    script.arguments = asItsUser + shell
     script.standardInput = life
-    let output = Pipe()
-    script.standardOutput = output
+    script.standardOutput = answers
     try script.run()
-    guard String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).hasPrefix("ready") else {
+    try waitUntilReady()
+  }
+
+  private func waitUntilReady() throws {
+    guard String(decoding: answers.fileHandleForReading.availableData, as: UTF8.self).hasPrefix("ready") else {
       let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "there is no log"
       throw Refused(description: "PostgreSQL does not start: \(log)")
     }
@@ -73,15 +80,32 @@ public final class PostgresFolder: Sendable {
   /// What a statement gives, a line a row.
   public func ask(_ database: String, _ statement: String) throws -> String { try run("psql", ["-qAt", "-c", statement, database]) }
 
+  /// Ends it at once, whatever it is doing, as a crash does, and starts it again: it recovers from its log. All connections are lost.
+  /// Returns when it listens.
+  public func crash() throws {
+    // By the script: on Linux whoever starts a process with Foundation waits for what that has started, too, and so for the server's end.
+    try life.fileHandleForWriting.write(contentsOf: Data("crash\n".utf8))
+    try waitUntilReady()
+  }
+
+  /// Ends the connections of everybody else to a database, in the middle of whatever they do.
+  public func endConnections(to database: String = "postgres") throws {
+    _ = try ask(
+      database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)' AND pid <> pg_backend_pid()")
+  }
+
+  private static func path(of program: String) -> String { "\(programs ?? "/usr/bin")/\(program)" }
+
   @discardableResult private func run(_ program: String, _ arguments: [String]) throws -> String {
+    let command = [PostgresFolder.path(of: program), "-h", folder, "-U", "vivarium"] + arguments
     let (process, output) = (Process(), Pipe())
-    process.executableURL = URL(fileURLWithPath: "\(PostgresFolder.programs ?? "/usr/bin")/\(program)")
-    process.arguments = ["-h", folder, "-U", "vivarium"] + arguments
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
     process.standardOutput = output
     try process.run()
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Refused(description: "\(program) has failed.") }
+    guard process.terminationStatus == 0 else { throw Refused(description: "\(command.joined(separator: " ")) has failed.") }
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }

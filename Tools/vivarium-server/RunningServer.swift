@@ -15,6 +15,7 @@ final class RunningServer: Sendable {
   private let host: SyncHost
   private let listener: WebSocketListener
   private let certificate: ServerCertificate?
+  private let verifier: TokenVerifier
   private let events: ServerEvents
 
   /// Listens from now on.
@@ -22,13 +23,19 @@ final class RunningServer: Sendable {
     (self.settings, self.backend, self.logger) = (settings, backend, logger)
     let issuer = try TokenIssuer(key: backend.tokenKey)
     let verifier = try await TokenVerifier(issuer, outside: try settings.issuers.map(RunningServer.outside))
-    let host = SyncHost(stores: backend.stores, access: DirectoryAccess(backend.directory, verifier), logger: logger)
+    self.verifier = verifier
+    var configuration = ServerConnectionConfiguration()
+    configuration.storesOfUser = settings.storesOfUser
+    let access = DirectoryAccess(backend.directory, verifier)
+    let host = SyncHost(stores: backend.stores, access: access, configuration: configuration, logger: logger)
     self.host = host
     var accountOptions = Accounts.Options()
     (accountOptions.triesPerMinute, accountOptions.allowsRegistration) = (settings.loginTries, settings.registration)
     let accounts = Accounts(backend.directory, issuer, options: accountOptions, ended: { await host.expel(login: $0) })
-    let routes = ServerRoutes(host, backend.directory, accounts, backUp: backend.backUp)
-    events = ServerEvents(backend.stores)
+    let events = ServerEvents(backend.stores)
+    self.events = events
+    let routes = ServerRoutes(
+      host, backend.directory, accounts, backUp: backend.backUp, metrics: { events.counts.metrics })
     var permissions = ServerEvents.PermissionOptions(hash: Secret.hash)
     permissions.allowsUnknownUsers = !settings.issuers.isEmpty
     permissions.changed = { await host.recheck() }
@@ -73,7 +80,7 @@ final class RunningServer: Sendable {
     }
     let path = String(text[text.index(after: equals)...])
     guard let keys = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw Trouble("The keys of the issuer '\(text[..<equals])' cannot be read from '\(path)'.")
+      throw Trouble("The issuer '\(text[..<equals])' has no keys in '\(path)': is the file there, and readable for this user?")
     }
     return TokenVerifier.Outside(name: String(text[..<equals]), keys: keys)
   }
@@ -102,12 +109,19 @@ final class RunningServer: Sendable {
     await listener.close()
   }
 
-  /// Takes the certificate's files as they are now.
-  func reload() {
-    do throws(TransportError) {
-      try certificate?.reload()
-      logger.notice("The certificate was read again.")
-    } catch { logger.error("The certificate stays as it was.", metadata: ["why": "\(error)"]) }
+  /// Takes the files of the certificate, and of the issuers' keys, as they are now. What cannot be used stays as it was.
+  func reload() async {
+    if let certificate {
+      do throws(TransportError) {
+        try certificate.reload()
+        logger.notice("The certificate was read again.")
+      } catch { logger.error("The certificate stays as it was.", metadata: ["why": "\(error)"]) }
+    }
+    if settings.issuers.isEmpty { return }
+    do {
+      try await verifier.trust(try settings.issuers.map(RunningServer.outside))
+      logger.notice("The issuers' keys were read again.")
+    } catch { logger.error("The issuers' keys stay as they were.", metadata: ["why": "\(error)"]) }
   }
 
   // MARK: upkeep

@@ -9,8 +9,9 @@ struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serves until it is told to end by SIGTERM or SIGINT.",
     discussion: """
-      With a certificate it speaks TLS, and reads the files again on SIGHUP. Without one it listens on this machine alone, unless a proxy \
-      that speaks TLS is before it. What is set here can be in a file too (--settings), as lines of 'name = value'; flags win.
+      With a certificate it speaks TLS. Without one it listens on this machine alone, unless a proxy that speaks TLS is before it. The \
+      files of the certificate and of issuers' keys are read again on SIGHUP. What is set here can be in a file too (--settings), as lines \
+      of 'name = value'; flags win.
       """)
 
   @Option(help: "A file of settings.") var settings: String?
@@ -27,12 +28,13 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Tries to log in, a minute, for one name and from one address. (default: 5)") var loginTries: Int?
   @Option(help: "Connections at one time. (default: 10000)") var connections: Int?
   @Option(help: "Connections from one address. (default: 1000)") var connectionsPerAddress: Int?
+  @Option(help: "Stores that a user can make below his name, beside his management store. (default: any number)") var storesPerUser: Int?
   @Option(help: "One of trace, debug, info, notice, warning, error, critical. (default: info)") var logLevel: Logger.Level?
 
   func validate() throws {
     let numbers: [(setting: NumberSetting, value: Int?)] = [
       (.port, port), (.forgetAfter, forgetAfter), (.loginTries, loginTries), (.connections, connections),
-      (.connectionsPerAddress, connectionsPerAddress),
+      (.connectionsPerAddress, connectionsPerAddress), (.storesPerUser, storesPerUser),
     ]
     for (setting, value) in numbers {
       let range = setting.range
@@ -51,7 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
     let server = try await RunningServer(settings, try await ServerBackend(place), logger)
     var signals = SignalWatch()
     await signals.on([SIGTERM, SIGINT]) { await server.end() }
-    await signals.on([SIGHUP]) { server.reload() }
+    await signals.on([SIGHUP]) { await server.reload() }
     // Whoever reads it may end the server at once.
     print("Serving \(place.name) at \(server.address)")
     fflush(nil)
@@ -74,6 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
     merged.loginTries = loginTries ?? merged.loginTries
     merged.connections = connections ?? merged.connections
     merged.connectionsOfAddress = connectionsPerAddress ?? merged.connectionsOfAddress
+    merged.storesOfUser = storesPerUser ?? merged.storesOfUser
     merged.logLevel = logLevel ?? merged.logLevel
     return merged
   }

@@ -16,12 +16,13 @@ struct ServeSettings {
   var loginTries = 5
   var connections = 10_000
   var connectionsOfAddress = 1_000
+  var storesOfUser: Int?
   var logLevel = Logger.Level.info
 
   /// What a file may set, by the names of the flags.
   private static let names = [
     "folder", "postgres", "host", "port", "behind-proxy", "certificate", "key", "forget-after", "issuer", "registration", "login-tries",
-    "connections", "connections-per-address", "log-level",
+    "connections", "connections-per-address", "stores-per-user", "log-level",
   ]
 
   /// The usual, with what a file says in its place.
@@ -41,6 +42,7 @@ struct ServeSettings {
       case "login-tries": loginTries = try entry.number(NumberSetting.loginTries.range)
       case "connections": connections = try entry.number(NumberSetting.connections.range)
       case "connections-per-address": connectionsOfAddress = try entry.number(NumberSetting.connectionsPerAddress.range)
+      case "stores-per-user": storesOfUser = try entry.number(NumberSetting.storesPerUser.range)
       case "log-level":
         guard let level = Logger.Level(rawValue: entry.value) else {
           throw Trouble("\(entry.place): 'log-level' is one of \(Logger.Level.names), and not '\(entry.value)'.")
@@ -59,13 +61,14 @@ enum NumberSetting: String {
   case loginTries = "login-tries"
   case connections
   case connectionsPerAddress = "connections-per-address"
+  case storesPerUser = "stores-per-user"
 
   var range: ClosedRange<Int> {
     switch self {
     case .port: 0...65535
     case .forgetAfter: 1...3650
     case .loginTries: 1...1000
-    case .connections, .connectionsPerAddress: 1...1_000_000
+    case .connections, .connectionsPerAddress, .storesPerUser: 1...1_000_000
     }
   }
 }

@@ -6,7 +6,7 @@ import ArgumentParser
   static let configuration = CommandConfiguration(
     commandName: "vivarium-server",
     abstract: "A server that apps replicate their stores with. Everything it keeps is in one folder.",
-    subcommands: [ServeCommand.self, UserCommand.self, GrantCommand.self, StoreCommand.self, ExportCommand.self])
+    subcommands: [ServeCommand.self, UserCommand.self, GrantCommand.self, StoreCommand.self, HandlerCommand.self, ExportCommand.self])
   #else
   static let configuration = CommandConfiguration(commandName: "vivarium-server")
 

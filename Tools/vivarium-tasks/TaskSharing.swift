@@ -43,6 +43,7 @@ import SyncProtocol
     case .live: "online"
     case .beginningAnew: "beginning anew"
     case .untrusted(let error): "offline: \(error.message) \(error.remedy)"
+    case .fileUnavailable(let error): "offline: \(error.message) \(error.remedy)"
     case .suspended(let error): "stopped: \(error.message) \(error.remedy)"
     }
   }

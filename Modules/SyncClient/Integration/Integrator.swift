@@ -63,6 +63,8 @@ package struct Integrator<State: MergeState> where State.Failure == StorageError
       guard let record = try watched.record(of: object), record.isAlive, record.node.guarding.epoch != epoch else { continue }
       for linker in try watched.linkers(of: object) { try reconcile(linker, .links) }
     }
+    // Of use to the effects of one operation only.
+    watched.replaced.removeAll()
   }
 
   /// Forgets what a purge marker covers. Nothing visible changes: the links that it severs are already hidden.

@@ -2,6 +2,7 @@ import StorageInterface
 import StoreValues
 import SyncModel
 import SyncProtocol
+import Vivarium
 
 // Beginning anew: the server has another history, its clock was wrong, or another file is the same replica.
 
@@ -17,11 +18,29 @@ extension RemoteChanges {
     }
     (standing.history, standing.refusalSeen, standing.isAnew) = ([], .zero, true)
     cursor = .zero
+    try StagedPages.remove(sides)
   }
 
   /// Discards the pending changesets. Their effects stay visible until the server's objects replace them.
   package mutating func discardWaiting() throws(StorageError) {
-    for waiting in try Outbox.pending(sides).all { try Outbox.remove(waiting.changeset.clientSeq, sides) }
+    var report = report ?? RecoveryReport()
+    for waiting in try Outbox.pending(sides).all {
+      try Outbox.remove(waiting.changeset.clientSeq, sides)
+      if waiting.isVoid { continue }
+      if !waiting.changeset.isContinued { report.dropped += 1 }
+      report.objects.formUnion(try ids(of: waiting.changeset.objects))
+    }
+    self.report = report
+  }
+
+  /// Where objects are in the file; without those that are not.
+  private func ids(of objects: Set<ObjectIdentity>) throws(StorageError) -> Set<ObjectID> {
+    var ids: Set<ObjectID> = []
+    for object in objects {
+      guard let place = try integrator.names.place(of: object) else { continue }
+      ids.insert(ObjectID(type: object.className.text, key: place.key))
+    }
+    return ids
   }
 
   /// Stores the identities of objects created by the old replica, so that they keep them.
@@ -33,18 +52,24 @@ extension RemoteChanges {
     }
   }
 
-  /// Takes all objects, and redoes the pending changes on top of them (`Recovery`).
+  /// Redoes the pending changes on top of all objects of the server (`Recovery`), which are to be taken under what it returns.
+  ///
+  /// Of the objects, those that the changes name are in memory meanwhile.
+  ///
+  /// - Parameter missing: gets the objects that the changes make.
   mutating func recover(
-    over states: inout [ObjectIdentity: ObjectState?], _ asOf: Seq, _ last: StatePage, _ bound: Bound, wall: Int64
-  ) throws(StorageError) {
-    let waiting = try waiting(states, bound)
-    let renamed = try rename(createdBy: waiting, &states)
-    var server = MemoryState()
+    over walk: PageWalk, _ asOf: Seq, _ last: StatePage, _ bound: Bound, _ missing: inout Set<ObjectIdentity>, wall: Int64
+  ) throws(StorageError) -> PendingChangesets {
+    let unjudged = try takeUnjudged(bound)
+    let (waiting, known) = try unknown(unjudged, in: walk)
+    var server = known
     server.setFloor(last.floor)
-    for case (let object, let state?) in states { Merge.replace(object, with: state, in: &server) }
+    let renamed = try rename(createdBy: waiting, &missing)
     rewindClock(waiting, last.latest)
     standing.clientSeq = bound.judged
-    var recovery = Recovery(as: standing.replica, elements: standing.elements, renamed: renamed)
+    var (recovery, report) = (
+      Recovery(as: standing.replica, elements: standing.elements, renamed: renamed), self.report ?? RecoveryReport()
+    )
     var pending = PendingChangesets()
     var rest = waiting[...]
     while !rest.isEmpty {
@@ -53,15 +78,22 @@ extension RemoteChanges {
         do throws(ClockError) { return try standing.clock.next(wall: wall) } catch { throw StorageError(error) }
       }
       rest = rest.dropFirst(count)
-      guard let again else { continue }
-      for changeset in try Outbox.put(again.operations, first: again.first, base: asOf, schemaHash: 0, &standing, sides) {
+      guard let redone = again.redone else {
+        if again.loses { report.dropped += 1 }
+        continue
+      }
+      report.recovered += 1
+      for changeset in try Outbox.put(redone.operations, first: redone.first, base: asOf, schemaHash: 0, &standing, sides) {
         pending.append(changeset)
-        for object in changeset.objects where !states.keys.contains(object) { states.updateValue(nil, forKey: object) }
+        missing.formUnion(changeset.objects)
       }
     }
     standing.elements = recovery.elements
+    report.objects.formUnion(try ids(of: Set(recovery.lost.map { renamed[$0] ?? $0 })))
+    report.isAsNewReplica = standing.isRenamed
+    self.report = report
     standing.settle()
-    try integrator.take(states, under: pending)
+    return pending
   }
 
   /// Resets the clock behind everything the server has, and behind the stamps that the pending changes name, such as those in list
@@ -74,25 +106,35 @@ extension RemoteChanges {
     for changeset in waiting { changeset.forEachNamedStamp { if !own.contains($0) { standing.clock.receive($0) } } }
   }
 
-  /// The pending changesets that the server does not have yet, removed from the outbox.
-  private func waiting(
-    _ states: [ObjectIdentity: ObjectState?], _ bound: Bound
-  ) throws(StorageError) -> [Changeset] {
+  /// The pending changesets that the server has not judged, removed from the outbox.
+  private func takeUnjudged(_ bound: Bound) throws(StorageError) -> [Changeset] {
     var pending = try Outbox.pending(sides)
     for waiting in pending.all { try Outbox.remove(waiting.changeset.clientSeq, sides) }
     pending.refuse(Set(bound.refused))
     if pending.all.first?.changeset.author == standing.replica { pending.settle(upTo: bound.judged) }
-    let stands = pending.all.filter { !$0.isVoid }.map(\.changeset)
-    guard let author = stands.first?.author, author != standing.replica else { return stands }
-    // They were made as another replica, which may have sent some of them from another file.
-    let known = KnownChanges(of: author, in: states.values.compactMap { $0 })
-    return Array(known.rest(of: stands))
+    return pending.all.filter { !$0.isVoid }.map(\.changeset)
+  }
+
+  /// Those of some changesets that the server does not have yet, and what it has of all objects that they name.
+  private func unknown(_ all: [Changeset], in walk: PageWalk) throws(StorageError) -> ([Changeset], MemoryState) {
+    var server = MemoryState()
+    guard let author = all.first?.author else { return ([], server) }
+    // Made as another replica, some may have been sent from another file.
+    var known: KnownChanges? = author == standing.replica ? nil : KnownChanges(of: author)
+    let named = all.reduce(into: Set<ObjectIdentity>()) { $0.formUnion($1.namedObjects) }
+    for number in 0..<walk.count {
+      for object in try walk.page(number).objects {
+        known?.note(object.state)
+        if named.contains(object.identity) { Merge.replace(object.identity, with: object.state, in: &server) }
+      }
+    }
+    return (known.map { Array($0.rest(of: all)) } ?? all, server)
   }
 
   /// Renames objects without a primary key that another replica's pending changes created, so that they belong to this replica: the other
   /// one may have given their identities to other objects by now.
   private mutating func rename(
-    createdBy waiting: [Changeset], _ states: inout [ObjectIdentity: ObjectState?]
+    createdBy waiting: [Changeset], _ missing: inout Set<ObjectIdentity>
   ) throws(StorageError) -> [ObjectIdentity: ObjectIdentity] {
     var renamed: [ObjectIdentity: ObjectIdentity] = [:]
     for operation in waiting.flatMap(\.operations) where operation.action == .create {
@@ -107,7 +149,7 @@ extension RemoteChanges {
       var target = state
       try Merge.replace(new, with: shown, in: &target)
       try Merge.replace(old, with: nil, in: &target)
-      states.updateValue(nil, forKey: new)
+      missing.insert(new)
     }
     return renamed
   }

@@ -21,6 +21,8 @@ package struct RemoteChanges {
   var integrator: Integrator<FileState>
   /// The replica's identity and counters; `finish` stores it.
   package var standing: ReplicaStanding
+  /// What became of pending changes when the file began anew, or discarded them for that; nil if it did not.
+  package internal(set) var report: RecoveryReport?
 
   /// - Throws: `.syncRequired` for an engine without side entries, and errors of reading them.
   package init(_ write: RecordedTransaction) throws(StorageError) {
@@ -81,49 +83,11 @@ package struct RemoteChanges {
 
   /// Forgets what a marker covers. A void change may link to an incarnation that was refused, which cannot be told from a forgotten one
   /// afterwards; until its answer comes, it is shown as the merge state has it.
-  private mutating func forget(_ purge: Purge) throws(StorageError) {
+  mutating func forget(_ purge: Purge) throws(StorageError) {
     try integrator.purge(purge)
     for pending in try Outbox.pending(sides).all where pending.isVoid {
       for object in pending.changeset.objects { try integrator.reconcile(object, .links) }
     }
-  }
-
-  /// Whether the file has a later entry of the same history than some pages: somebody else has replicated it since they were asked for.
-  func isAhead(of pages: [StatePage], _ bound: Bound) -> Bool {
-    guard !standing.isAnew, standing.history == bound.history, let first = pages.first else { return false }
-    return cursor > first.asOf
-  }
-
-  /// Takes objects in place of entries: those of a delta, or all.
-  ///
-  /// - Parameters:
-  ///   - bound: what the server has judged of this replica.
-  ///   - isAll: whether an object that is in no page is deleted.
-  ///   - wall: milliseconds since 1970, for stamping the changes that are redone after `beginAnew`.
-  package mutating func take(_ pages: [StatePage], _ bound: Bound, isAll: Bool, wall: Int64) throws(StorageError) {
-    guard let first = pages.first, let last = pages.last else { return }
-    var states: [ObjectIdentity: ObjectState?] = [:]
-    if isAll { for object in try state.knownObjects() { states.updateValue(nil, forKey: object) } }
-    for page in pages { for object in page.objects { states.updateValue(object.state, forKey: object.identity) } }
-    standing.refusalSeen = max(standing.refusalSeen, bound.refusal)
-    // The purge comes first, while the own records still tell which incarnations links lead to; the server's no longer do.
-    if isAll {
-      // Another history may have forgotten less.
-      try state.setFloor(standing.isAnew ? last.floor : max(state.floor, last.floor))
-    } else {
-      try forget(Purge(stable: last.stable, floor: last.floor))
-    }
-    if standing.isAnew, isAll {
-      try recover(over: &states, first.asOf, last, bound, wall: wall)
-    } else {
-      try updatePending(taking: states) { pending in
-        pending.refuse(Set(bound.refused))
-        pending.settle(upTo: bound.judged)
-      }
-    }
-    // Everything done from now on is stamped later.
-    standing.clock.receive(last.latest)
-    cursor = first.asOf
   }
 
   /// Stores the progress. Call it once, at the end.

@@ -1,3 +1,5 @@
+import ChangeTracker
+import StorageInterface
 import Synchronization
 import Vivarium
 
@@ -30,6 +32,14 @@ extension Capture: StoreCompanion {
   }
 
   func replicates(_ typeName: String) -> Bool { !localTypes.contains(typeName) }
+
+  func becomeAnother(_ write: RecordedTransaction) throws(StorageError) {
+    guard let sides = write.transaction.writePowers.sides, try ReplicaStanding.read(sides) != nil else { return }
+    try catchUp(write)
+    var changes = try RemoteChanges(write)
+    try changes.beginAnew(as: configuration.replica ?? ReplicaStanding.drawn().replica)
+    try changes.finish()
+  }
 }
 
 extension Store {

@@ -34,23 +34,32 @@ public actor Replicator {
     public var longestDelay = Duration.seconds(300)
     /// What becomes of pending changes when the server has another history.
     public var resetMode = ResetMode.recover
-    /// Called before the file begins anew for that reason, so that the app can copy it. The file is not changed before it returns.
-    public var beforeReset: (@Sendable () async -> Void)?
+    /// Called before the server's objects take the place of the file's, because of another history or because the objects differ, with the
+    /// file as it is. Nothing of the server's is written before it returns; the app may go on writing. Called again if the reset could
+    /// not begin then. Not called for a wrong clock.
+    public var beforeReset: (@Sendable (_ before: FrozenStore) async -> Void)?
+    /// Called once after each reset for which `beforeReset` is called, when the server's objects and the redone changes are in the file,
+    /// with the file as it was right before them. Replication goes on meanwhile. Not called if the process ends before it, or the
+    /// replicator has gone.
+    public var afterReset: (@Sendable (_ before: FrozenStore, _ outcome: ResetOutcome) async -> Void)?
 
     /// The default options.
     public init() {}
   }
 
   var file: SessionFile
-  private let beforeReset: (@Sendable () async -> Void)?
-  /// The reset that waits for the app's decision, in mode `.manual`, and its generation.
-  private var heldReset: (effect: SyncSessionEffect, generation: UInt64)?
+  let beforeReset: (@Sendable (FrozenStore) async -> Void)?
+  private let afterReset: (@Sendable (FrozenStore, ResetOutcome) async -> Void)?
+  /// The generation of the reset that waits for the app's decision, in mode `.manual`.
+  var heldReset: UInt64?
+  /// Why the file has begun anew, and what it has discarded for that; until the server's objects are in it.
+  var begunReset: (cause: SyncResetCause, discarded: RecoveryReport?)?
   private let connector: any SyncConnector
   private let credentials: any SyncCredentials
   private let wall: @Sendable () -> Int64
   private let turn: SessionTurn
   private let delays: ClosedRange<Duration>
-  private var machine: SyncSession
+  private(set) var machine: SyncSession
   private var link: SyncLink?
   private var subscription: CommitSubscription?
   private var waitingForTurn: Task<Void, Never>?
@@ -79,7 +88,7 @@ public actor Replicator {
   ) {
     self.isStarting = isStarting
     self.file = SessionFile(file, resetMode: options.resetMode)
-    beforeReset = options.beforeReset
+    (beforeReset, afterReset) = (options.beforeReset, options.afterReset)
     (self.connector, self.credentials) = (connector, credentials)
     wall = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
     turn = SessionTurn(of: file)
@@ -117,17 +126,25 @@ public actor Replicator {
       var pause = delays.lowerBound
       while !Task.isCancelled {
         do {
-          if try await turn.begin() {
+          if try await turn.begin({ [weak self] in await self?.standBy() }) {
             // The replicator may have gone meanwhile.
             guard let self else { return turn.end() }
             try await self.begin()
           }
           return
-        } catch { await self?.tell(.file(error)) }
+        } catch { await self?.couldNotBegin(error) }
         do { try await Task.sleep(for: pause) } catch { return }
         pause = min(pause * 2, delays.upperBound)
       }
     }
+  }
+
+  /// Another replicator has the file.
+  private func standBy() { if isStarted, subscription == nil { report(.elsewhere) } }
+
+  private func couldNotBegin(_ error: any Error) {
+    tell(.file(error))
+    if isStarted, subscription == nil { report(.fileUnavailable(SyncFileError(error))) }
   }
 
   /// As `start`, unless it was stopped in between.
@@ -211,42 +228,9 @@ public actor Replicator {
       marks.removeValue(forKey: mark)?.resume()
       transfers.reached(mark)
     case .report(let state): report(SyncState(state, lastProblem))
-    case .reset(asNewReplica: true): prepareReset(effect)
-    case .readStanding, .readOutbox, .integrate, .take, .reset: work(effect)
+    case .reset(let cause): prepareReset(cause)
+    case .readStanding, .readOutbox, .integrate, .stage, .dropPages, .take: work(effect)
     }
-  }
-
-  /// Prepares for another history: the app may copy the file first, and decides about pending changes.
-  private func prepareReset(_ effect: SyncSessionEffect) {
-    if file.resetMode == .manual {
-      heldReset = (effect, machine.generation)
-      return tell(.resetNeeded)
-    }
-    beginReset(effect)
-  }
-
-  private func beginReset(_ effect: SyncSessionEffect) {
-    guard let beforeReset else { return work(effect) }
-    let generation = machine.generation
-    Task { [weak self] in
-      await beforeReset()
-      await self?.goOn(effect, generation)
-    }
-  }
-
-  private func goOn(_ reset: SyncSessionEffect, _ generation: UInt64) { if isResetting(generation) { work(reset) } }
-
-  /// Whether the session still waits for a reset. If it was stopped or has failed meanwhile, it may be live, or ask for another one.
-  private func isResetting(_ generation: UInt64) -> Bool { machine.state == .resetting && machine.generation == generation }
-
-  /// Decides about pending changes in mode `.manual`, after `SyncNotice.resetNeeded`. No effect if there was no such notice, or if the
-  /// mode is `.manual`.
-  public func reset(_ mode: ResetMode) {
-    guard mode != .manual, let held = heldReset else { return }
-    heldReset = nil
-    // If the session has gone on, the decision is that for its next reset.
-    file.resetMode = mode
-    if isResetting(held.generation) { beginReset(held.effect) }
   }
 
   private func getToken(isNew: Bool) {
@@ -259,17 +243,20 @@ public actor Replicator {
 
   /// Reads and writes the file, one effect after the other: what an ended connection brought must not be integrated after what the next
   /// one brings. The answer comes as an event.
-  private func work(_ effect: SyncSessionEffect) {
+  func work(_ effect: SyncSessionEffect) {
     works.append(effect)
     guard !isWorking else { return }
     isWorking = true
     turn.enter()
-    Task { [weak self, turn] in
+    Task { [weak self, turn, afterReset] in
       defer { turn.leave() }
       while let (effect, offset, file) = await self?.nextWork() {
         do {
+          // Only now is there what the app may compare with afterwards.
+          let before = try afterReset != nil && effect.takesObjects ? file.file.freeze() : nil
           let event = try await file.answer(effect, clockOffset: offset)
-          await self?.answered(event)
+          let outcome = await self?.answered(event, to: effect)
+          if let afterReset, let before, let outcome { Task { await afterReset(before, outcome) } }
         } catch {
           await self?.failed(error)
         }
@@ -277,11 +264,12 @@ public actor Replicator {
     }
   }
 
-  private func failed(_ error: any Error) {
+  func failed(_ error: any Error) {
     // It would fail again each time: somebody has to act.
     if let error = error as? StoreError, error.code == .schemaMismatch { return handle(.schemaDiffers(error.message)) }
     tell(.file(error))
     handle(.failedLocally)
+    if state == .waiting { report(.fileUnavailable(SyncFileError(error))) }
   }
 
   private func nextWork() -> (SyncSessionEffect, clockOffset: Int64?, SessionFile)? {
@@ -294,12 +282,15 @@ public actor Replicator {
     return nil
   }
 
-  private func answered(_ event: SyncSessionEvent?) {
-    guard let event else { return }
+  /// Returns what a reset has come to, if that was its end.
+  private func answered(_ event: SyncSessionEvent?, to effect: SyncSessionEffect) -> ResetOutcome? {
+    guard let event else { return nil }
+    let outcome = noteReset(effect, event)
     handle(event)
-    guard case .integrated = event else { return }
+    guard case .integrated = event else { return outcome }
     checkUploads()
     lookAtOutbox()
+    return outcome
   }
 
   private func connect() {

@@ -22,21 +22,32 @@ extension SessionFile {
     case .readOutbox(let seq, let bytes, let reading): return .outbox(try await outbox(after: seq, bytes: bytes), reading: reading)
     case .integrate(let entries, let generation):
       return .integrated(try await integrate(entries, clockOffset: clockOffset), generation: generation)
-    case .take(let pages, let bound, let generation):
+    case .stage(let pages, let staged, let generation):
+      try await stage(pages, behind: staged)
+      return .staged(generation: generation)
+    case .dropPages:
+      try await dropPages()
+      return nil
+    case .take(let pages, let bound, let staged, let generation):
       let wall = wall ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
-      return .integrated(try await take(pages, bound, clockOffset: clockOffset, wall: wall), generation: generation)
-    case .reset(let isNew): return .standing(try await beginAnew(as: isNew ? other ?? ReplicaStanding.drawn().replica : nil))
+      let standing = try await take(pages, bound, behind: staged, clockOffset: clockOffset, wall: wall)
+      return .integrated(standing, generation: generation)
+    case .reset(let cause):
+      return .standing(try await beginAnew(as: cause.makesNewReplica ? other ?? ReplicaStanding.drawn().replica : nil))
     default: return nil
     }
   }
 }
 
 extension SyncSessionEffect {
-  /// The connection to which the effect belongs, if it is of no use after that connection.
+  /// The connection to which the effect belongs, if it is of no use after that connection. Pages are put aside for the next one.
   package var generation: UInt64? {
     switch self {
-    case .integrate(_, let generation), .take(_, _, let generation): generation
+    case .integrate(_, let generation), .take(_, _, _, let generation): generation
     default: nil
     }
   }
+
+  /// Whether the server's objects take the place of the file's, in a reset or for other reasons.
+  var takesObjects: Bool { if case .take = self { true } else { false } }
 }

@@ -16,11 +16,20 @@ package struct SessionFile: Sendable {
 
   /// The file's standing, including pending changes; makes the file a replica if it is none yet. The result is durable.
   package func standing() async throws -> LocalStanding {
+    do { return try await knownStanding() } catch where StagedPages.isDamage(error) {
+      try await dropPages()
+      throw error
+    }
+  }
+
+  private func knownStanding() async throws -> LocalStanding {
     let known = try file.read { snapshot in
-      try sides(snapshot) { sides, standing in try LocalStanding(sides, standing) }
+      try sides(snapshot) { sides, standing in (try LocalStanding(sides, standing), try StagedPages.areThere(sides)) }
     }
     var standing: LocalStanding
-    if let known {
+    if let (known, hasPages) = known {
+      // Those of another time are of no use any more.
+      if hasPages, known.staged == nil { try await dropPages() }
       try await file.makeDurable()
       standing = known
     } else {
@@ -74,29 +83,6 @@ package struct SessionFile: Sendable {
     }
   }
 
-  /// Takes pages, in one commit. Pages of an earlier entry than the file has are ignored: they would hide the entries since then for good.
-  package func take(_ pages: [StatePage], _ bound: Bound, clockOffset: Int64?, wall: Int64) async throws -> LocalStanding {
-    guard resetMode == .recoverOrDiscard else { return try await take(pages, bound, clockOffset, wall, discards: false) }
-    do { return try await take(pages, bound, clockOffset, wall, discards: false) } catch where SessionFile.isLasting(error) {
-      return try await take(pages, bound, clockOffset, wall, discards: true)
-    }
-  }
-
-  private func take(
-    _ pages: [StatePage], _ bound: Bound, _ clockOffset: Int64?, _ wall: Int64, discards: Bool
-  ) async throws -> LocalStanding {
-    try await write { changes, sides in
-      if !changes.isAhead(of: pages, bound) {
-        if discards, changes.standing.isAnew { try changes.discardWaiting() }
-        changes.standing.history = bound.history
-        if let clockOffset { changes.standing.clock.offset = clockOffset }
-        try changes.take(pages, bound, isAll: bound.mode == .snapshot, wall: wall)
-      }
-      try changes.finish()
-      return try LocalStanding(progress: sides, changes.standing)
-    }
-  }
-
   /// Sets the clock to follow the server's. No commit if it already does, within a second.
   package func setClock(offset: Int64) async throws {
     let known = try file.read { snapshot in try sides(snapshot) { _, standing in standing.clock.offset } } ?? nil
@@ -121,7 +107,9 @@ package struct SessionFile: Sendable {
       if discards { try changes.discardWaiting() }
       try changes.beginAnew(as: replica)
       try changes.finish()
-      return try LocalStanding(sides, changes.standing)
+      var standing = try LocalStanding(sides, changes.standing)
+      standing.recovery = changes.report
+      return standing
     }
   }
 
@@ -136,7 +124,7 @@ package struct SessionFile: Sendable {
     return try body(sides, standing)
   }
 
-  @discardableResult private func write<R: Sendable>(
+  @discardableResult func write<R: Sendable>(
     author: String? = nil, _ body: @escaping @Sendable (inout RemoteChanges, any SideReading) throws -> R
   ) async throws -> R {
     try await file.integrate(author: author) { write in
@@ -146,7 +134,7 @@ package struct SessionFile: Sendable {
   }
 
   /// Whether changes can never be redone, as opposed to temporary reasons such as a full disk or another writer.
-  private static func isLasting(_ error: any Error) -> Bool {
+  static func isLasting(_ error: any Error) -> Bool {
     if error is CodingError { return true }
     guard let error = (error as? StoreError)?.underlying as? StorageError else { return false }
     let lasting: Set<StorageError.Code> = [.uniqueViolation, .objectDeleted, .tooLarge, .typeMismatch, .indexOutOfRange]

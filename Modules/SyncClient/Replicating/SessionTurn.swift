@@ -7,11 +7,12 @@ import Vivarium
 final class SessionTurn: Sendable {
   /// The files replicated by this process, by the number of the open file.
   private static let taken = Mutex<Set<UInt64>>([])
-  /// The interval at which a waiting replicator retries.
-  private static let pause = Duration.milliseconds(250)
+  /// The interval at which a waiting replicator retries: whoever ends or dies is replaced within a second, also on a busy machine.
+  static let pause = Duration.milliseconds(250)
 
   private let number: UInt64
   private let path: String?
+  private let wait: @Sendable (Duration) async throws -> Void
   private let held: Mutex<Held>
 
   private struct Held {
@@ -22,19 +23,24 @@ final class SessionTurn: Sendable {
     var works = 0
   }
 
-  init(of file: SharedFile) {
+  /// - Parameter wait: waits for a time, and throws if the task is cancelled; tests have their own.
+  init(of file: SharedFile, wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }) {
     number = file.number
     path = file.path
+    self.wait = wait
     held = Mutex(Held())
   }
 
   /// Waits for the right; returns false if it is given up in between. Throws if the lock file cannot be made, since other processes could
   /// not be excluded.
-  func begin() async throws -> Bool {
+  ///
+  /// - Parameter standsBy: called each time somebody else has the right.
+  func begin(_ standsBy: @Sendable () async -> Void = {}) async throws -> Bool {
     held.withLock { $0.isOver = false }
     while !held.withLock({ $0.isOver }) {
       if try tryBegin() { return true }
-      do { try await Task.sleep(for: SessionTurn.pause) } catch { return false }
+      await standsBy()
+      do { try await wait(SessionTurn.pause) } catch { return false }
     }
     return false
   }

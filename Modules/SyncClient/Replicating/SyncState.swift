@@ -12,6 +12,9 @@ public enum SyncState: Hashable, Sendable {
   case waiting
   /// The server's identity could not be verified: see the error's remedy. The next attempt follows automatically.
   case untrusted(TransportError)
+  /// The file could not be read or written, for example because the disk is full: see the error's remedy. Nothing is lost, and the next
+  /// attempt follows automatically.
+  case fileUnavailable(SyncFileError)
   /// A connection is being made.
   case connecting
   /// The server's objects are being received.
@@ -51,7 +54,7 @@ public enum SyncNotice: Sendable {
   case unreachable(TransportError)
   /// The server's history is another, and the app must decide about pending changes: `Replicator.reset`. Only in `ResetMode.manual`.
   case resetNeeded
-  /// The file could not be read or written; the next attempt follows automatically.
+  /// The file could not be read or written; the next attempt follows automatically, and until then the state is `.fileUnavailable`.
   case file(any Error)
 }
 

@@ -14,10 +14,14 @@ package struct LocalStanding: Hashable, Sendable {
   package var pendingBase: Seq
   /// The replicated types of the file. Only in the standing with which a connection begins.
   package var schema = SyncSchema()
+  /// What became of pending changes if the file has just begun anew, or has taken the server's objects for that. Only then.
+  package var recovery: RecoveryReport?
   /// The last changeset that the file has made as this replica.
   package var clientSeq: UInt64
   /// The first stamps of the pending changesets that are not void, by number.
   package var stamps: [UInt64: Stamp]
+  /// The pages that the file has of a walk that an earlier connection began. Only in the standing with which a connection begins.
+  package var staged: StagedPages?
 
   package init(
     replica: ReplicaID, secret: [UInt8], cursor: Seq = .zero, history: [UInt8] = [], refusalSeen: Seq = .zero, pendingBase: Seq = .zero,

@@ -90,11 +90,26 @@ extension SyncSession {
     if state == .greeting { greet(&effects) }
   }
 
-  /// Sends hello, bind and credit at once, in one round trip.
+  /// Sends hello, bind and credit at once, in one round trip. A file that has pages waits for what the server can: whether it may be asked
+  /// for the rest.
   private func greet(_ effects: inout [SyncSessionEffect]) {
     guard let local, let token else { return }
-    let features: SyncFeatures = [.compression, .declarations]
+    let features: SyncFeatures = [.compression, .declarations, .rest]
     effects.append(.send(.hello(Hello(versions: [1], features: features, token: token, device: configuration.device))))
+    if local.staged == nil { askForStore(local, &effects) }
+  }
+
+  /// The same for a file that has pages, once it is known what the server can.
+  mutating func askForRest(_ features: SyncFeatures, _ effects: inout [SyncSessionEffect]) {
+    guard let local, let staged = local.staged else { return }
+    if features.contains(.rest), staged.canGoOn {
+      askedBehind = staged
+      effects.append(.send(.rest(session: SyncSession.number, staged.begun)))
+    }
+    askForStore(local, &effects)
+  }
+
+  private func askForStore(_ local: LocalStanding, _ effects: inout [SyncSessionEffect]) {
     effects.append(
       .send(
         .bind(
@@ -114,6 +129,7 @@ extension SyncSession {
   /// - Parameter seconds: the least wait that the server asked for.
   mutating func fail(_ now: Int64, _ random: Double, retryAfterSeconds seconds: UInt64 = 0, _ effects: inout [SyncSessionEffect]) {
     if isConnected { effects.append(.disconnect) }
+    keepPages(&effects)
     if let liveSince, now - liveSince >= configuration.settled { attempts = 0 }
     forgetConnection()
     let delay = delay(after: attempts)
@@ -136,16 +152,17 @@ extension SyncSession {
 
   mutating func suspend(_ reason: Suspension, _ effects: inout [SyncSessionEffect]) {
     if isConnected { effects.append(.disconnect) }
+    keepPages(&effects)
     forgetConnection()
     state = .suspended(reason)
   }
 
   /// Makes the file begin anew.
-  mutating func reset(asNewReplica isNew: Bool, _ effects: inout [SyncSessionEffect]) {
+  mutating func reset(_ cause: SyncResetCause, _ effects: inout [SyncSessionEffect]) {
     if isConnected { effects.append(.disconnect) }
     forgetConnection()
     state = .resetting
-    effects.append(.reset(asNewReplica: isNew))
+    effects.append(.reset(cause))
   }
 
   private mutating func forgetConnection() {
@@ -154,7 +171,7 @@ extension SyncSession {
     // What was asked for and not answered is asked for again.
     marks.formUnion(sentMark?.marks ?? [])
     sentMark = nil
-    (bound, pages, queue, local) = (nil, [], [], nil)
+    (bound, askedBehind, arriving, queue, local) = (nil, nil, nil, [], nil)
     (declares, declared) = (false, [])
     (isPongDue, isIntegrating, isReading, isUploadPlanned) = (false, false, false, false)
     isReadingDue = false

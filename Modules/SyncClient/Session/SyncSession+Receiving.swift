@@ -14,8 +14,9 @@ extension SyncSession {
       declares = welcome.features.contains(.declarations)
       if welcome.serverTime <= SyncSession.latestTime { effects.append(.setServerTime(welcome.serverTime)) }
       planPing(now, &effects)
-    case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, &effects)
-    case (.state(SyncSession.number, let page), .fetching(let mode)): take(page, bytes, mode, now, random, &effects)
+      askForRest(welcome.features, &effects)
+    case (.bound(SyncSession.number, let bound), .binding): bind(bound, now, random, &effects)
+    case (.state(SyncSession.number, let page), .fetching): take(page, bytes, now, random, &effects)
     case (.changes(SyncSession.number, let entries), .live), (.changes(SyncSession.number, let entries), .fetching):
       arrived(entries, bytes)
       integrateNext(&effects)
@@ -36,10 +37,14 @@ extension SyncSession {
     case (.error(_, let code, let seconds, let text), _): fault(code, seconds, text, now, random, &effects)
     case (.authenticated, _), (.progress, _), (.schema, _), (.unknown, _): break
     case (.unbound, _): fail(now, random, &effects)
-    default:
-      effects.append(.tell(.outOfOrder, text: "The server sent what does not belong here."))
-      fail(now, random, &effects)
+    default: refuse(now, random, &effects)
     }
+  }
+
+  /// Ends a connection on which the server says what it may not.
+  mutating func refuse(_ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
+    effects.append(.tell(.outOfOrder, text: "The server sent what does not belong here."))
+    fail(now, random, &effects)
   }
 
   /// The latest time that is believed of a server's clock: in the year 2109. With one at the end of time, no stamp would be left for later
@@ -50,9 +55,9 @@ extension SyncSession {
     if pingSeconds > 0 { effects.append(.wake(.ping, at: now + pingSeconds * 1000, generation: generation)) }
   }
 
-  private mutating func bind(_ bound: Bound, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
+  private mutating func bind(_ bound: Bound, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
     guard let local else { return }
-    if local.isForked(judged: bound.judged, stamp: bound.judgedStamp) { return reset(asNewReplica: true, &effects) }
+    if local.isForked(judged: bound.judged, stamp: bound.judgedStamp) { return reset(.otherHistory, &effects) }
     self.bound = bound
     credit.grant(bound.credit)
     (sent, judged) = (bound.judged, bound.judged)
@@ -61,8 +66,12 @@ extension SyncSession {
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
     case .delta, .snapshot: state = .fetching(bound.mode)
+    case .rest:
+      guard let askedBehind else { return refuse(now, random, &effects) }
+      arriving = ArrivingPages(staged: askedBehind)
+      state = .fetching(askedBehind.begun.mode)
     // Across histories, or after a restore, nothing proves that this file made what the server knows of the replica.
-    case .reset: reset(asNewReplica: true, &effects)
+    case .reset: reset(.otherHistory, &effects)
     }
   }
 
@@ -82,21 +91,7 @@ extension SyncSession {
     effects.append(.send(.mark(session: SyncSession.number, number: number)))
   }
 
-  // MARK: objects and entries
-
-  private mutating func take(
-    _ page: StatePage, _ bytes: Int, _ mode: Bound.Mode, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]
-  ) {
-    // The server has forgotten more in between: pages from before and after do not fit together.
-    if let first = pages.first, first.stable != page.stable || first.floor != page.floor { return fail(now, random, &effects) }
-    pages.append(page)
-    // Pages are kept until the last has come, so each counts as processed on arrival.
-    settle(bytes, &effects)
-    guard page.isLast, let bound, !isIntegrating else { return }
-    isIntegrating = true
-    effects.append(.take(pages, bound, generation: generation))
-    pages = []
-  }
+  // MARK: entries
 
   /// A transaction larger than a message comes in several messages, and is integrated as a whole.
   private mutating func arrived(_ entries: [LogEntry], _ bytes: Int) {
@@ -129,6 +124,8 @@ extension SyncSession {
     isIntegrating = false
     local = standing
     if case .fetching = state {
+      settle(arriving?.bytes ?? 0, &effects)
+      arriving = nil
       acknowledge(now, &effects)
       return becomeLive(now, &effects)
     }
@@ -158,7 +155,8 @@ extension SyncSession {
   /// The fewest milliseconds between acknowledgements.
   private static let acknowledgementTime: Int64 = 1_000
 
-  private mutating func settle(_ bytes: Int, _ effects: inout [SyncSessionEffect]) {
+  /// Grants the server as much as was processed.
+  mutating func settle(_ bytes: Int, _ effects: inout [SyncSessionEffect]) {
     if let grant = window.settle(bytes) { effects.append(.send(.credit(session: SyncSession.number, bytes: grant))) }
   }
 
@@ -205,8 +203,8 @@ extension SyncSession {
       restamps += 1
       // Once is what a wrong clock takes. More are told, and take their time.
       if restamps > 1 { effects.append(.tell(code, text: text)) }
-      reset(asNewReplica: false, &effects)
-    case .reset: reset(asNewReplica: code != .stateDiffers, &effects)
+      reset(.clock, &effects)
+    case .reset: reset(code == .stateDiffers ? .objectsDiffer : .otherHistory, &effects)
     case .wait:
       effects.append(.tell(code, text: text))
       fail(now, random, retryAfterSeconds: seconds, &effects)

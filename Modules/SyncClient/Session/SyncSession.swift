@@ -10,7 +10,7 @@ import SyncProtocol
 /// | `gettingToken`, `connecting` | nothing yet |
 /// | `greeting` | `welcome` |
 /// | `binding` | `bound` |
-/// | `fetching` | pages of objects; entries, which wait for the last page |
+/// | `fetching` | pages of objects, which go to the disk; entries, which wait for the last page |
 /// | `live` | entries |
 ///
 /// In every state with a connection, messages of the connection are also legal: errors, `pong`, `goAway`, `expiring`, `authenticated`,
@@ -70,7 +70,10 @@ package struct SyncSession: Sendable {
 
   // State of one connection.
   var bound: Bound?
-  var pages: [StatePage] = []
+  /// The pages whose rest was asked for.
+  var askedBehind: StagedPages?
+  /// The pages that are coming.
+  var arriving: ArrivingPages?
   var credit = SendCredit()
   var window: ReceiveWindow
   var pingNumber: UInt64 = 0
@@ -156,9 +159,13 @@ package struct SyncSession: Sendable {
     case .standing(let standing): standingRead(standing, now, &effects)
     case .written: planUpload(now, &effects)
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
+    case .staged(let generation): if generation == self.generation { haveStaged(&effects) }
     case .integrated(let standing, let generation):
       if generation == self.generation { integrated(standing, now, random, &effects) }
-    case .failedLocally: if isConnected || state == .resetting { fail(now, random, &effects) }
+    case .failedLocally:
+      // What the disk did not take it need not be given again.
+      arriving = nil
+      if isConnected || state == .resetting { fail(now, random, &effects) }
     case .schemaDiffers(let text):
       guard isConnected || state == .resetting else { break }
       effects.append(.tell(.schemaConflict, text: text))
@@ -183,6 +190,8 @@ package struct SyncSessionConfiguration: Sendable {
   package var device: String
   /// The maximal number of bytes of entries and pages under way.
   package var windowBytes: UInt64 = 4 << 20
+  /// The number of bytes of pages that are put aside together: a part of what may be under way, so that the next page can always be sent.
+  var stageBytes: UInt64 { windowBytes / 4 }
   /// The approximate number of bytes of changesets in one message.
   package var uploadBytes = 64 << 10
   /// The milliseconds for which writes are gathered.

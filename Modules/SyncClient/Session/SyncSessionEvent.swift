@@ -37,6 +37,8 @@ package enum SyncSessionEvent: Sendable {
   case written
   /// The answer to `.readOutbox`: the oldest changesets after the given number, in order.
   case outbox([OutboxEntry], reading: UInt64)
+  /// The answer to `.stage`: the pages are on the disk.
+  case staged(generation: UInt64)
   /// The answer to `.integrate` and `.take`: the content is in the file, durably.
   case integrated(LocalStanding, generation: UInt64)
   /// The file could not be read or written.
@@ -72,17 +74,33 @@ package enum SyncSessionEffect: Hashable, Sendable {
   case readOutbox(after: UInt64, bytes: Int, reading: UInt64)
   /// Integrate the entries in one commit, and make it durable.
   case integrate([LogEntry], generation: UInt64)
-  /// Take the pages in one commit, and make it durable.
-  case take([StatePage], Bound, generation: UInt64)
+  /// Put pages aside on the disk, behind those that the file has already; it shows nothing of them. Also for a connection that has ended:
+  /// the next one goes on behind them.
+  case stage([StatePage], behind: StagedPages, generation: UInt64)
+  /// Remove what was put aside. Not answered.
+  case dropPages
+  /// Take the pages in one commit, with as many before them as were put aside, and make it durable.
+  case take([StatePage], Bound, behind: Int = 0, generation: UInt64)
   /// The server's clock, in milliseconds since 1970: later stamps follow it. A time that no clock can show is not passed on.
   case setServerTime(UInt64)
-  /// Begin anew (`RemoteChanges.beginAnew`): with the server's state, and the pending changes redone; as another replica if this one's id
-  /// is used up.
-  case reset(asNewReplica: Bool)
+  /// Begin anew (`RemoteChanges.beginAnew`): with the server's state, and the pending changes redone.
+  case reset(SyncResetCause)
   /// Report an error of the server to the app: a refused write, or a protocol error.
   case tell(SyncErrorCode, text: String)
   /// Everything that the server had when the app asked is in the file.
   case reached(mark: UInt64)
   /// The state has changed.
   case report(SyncSession.State)
+}
+
+/// Why a file begins anew.
+package enum SyncResetCause: Hashable, Sendable {
+  /// The server has another history, or this replica's id is another file's or used up: the file goes on as another replica.
+  case otherHistory
+  /// The server's objects differ from the file's, though the history is the same.
+  case objectsDiffer
+  /// The server's clock refuses the stamps of the pending changes.
+  case clock
+
+  package var makesNewReplica: Bool { self == .otherHistory }
 }

@@ -14,7 +14,8 @@ import SyncModel
 /// | `s`, 3 | the last list's number, u64 |
 /// | `s`, 4 | what records name by a number (`RecordWords`) |
 ///
-/// Reads are cached; `flush` writes the changes, once for each object and piece. For one write; confined to its owner.
+/// Reads are cached; `flush` writes the changes, once for each object and piece, and `letGo` empties the cache. For one write; confined to
+/// its owner.
 package final class FileState: MergeState {
   let sides: any SideWriting
   package private(set) var floor: Stamp
@@ -123,7 +124,14 @@ package final class FileState: MergeState {
     for target in record.node.contents.linkTargets where kept.links.insert(target).inserted { try note(link: target, from: object) }
   }
 
-  /// Writes the changes. Call it once, at the end of the write.
+  /// Writes the changes, and forgets what was read. Between steps of a write that is too large for memory: the file must show each object
+  /// that was touched as its record says.
+  func letGo() throws(StorageError) {
+    try flush()
+    (records, lists, last) = ([:], [:], nil)
+  }
+
+  /// Writes the changes. Call it at the end of the write.
   package func flush() throws(StorageError) {
     if purged != nil { try forgetLinks() }
     let entries = recordEntries

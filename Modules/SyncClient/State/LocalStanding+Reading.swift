@@ -5,6 +5,7 @@ extension LocalStanding {
   /// Reads a file's standing from one version, which must be durable.
   ///
   /// - Parameter standing: the file's replica; a file never written with replication must be given one first.
+  /// - Throws: also `.stagedPagesDamaged`, until they are removed.
   /// - Complexity: O(pending changesets).
   package init(_ sides: any SideReading, _ standing: ReplicaStanding) throws(StorageError) {
     let pending = try Outbox.pending(sides)
@@ -14,6 +15,7 @@ extension LocalStanding {
       stamps[waiting.changeset.clientSeq] = waiting.changeset.first
     }
     self.init(standing, cursor: cursor, pendingBase: pending.baseSeq(integrated: cursor), stamps: stamps)
+    staged = try StagedPages.read(sides, standing, cursor: cursor)
   }
 
   /// The same without the stamps of pending changesets, which are needed only when a connection begins. O(log n).

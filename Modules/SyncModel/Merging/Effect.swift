@@ -16,9 +16,11 @@ public struct Effect: Hashable, Sendable {
     case created
     /// The object is gone, with all that is embedded in it.
     case deleted
-    /// The object is now what its record and lists say after everything that the call merged, whatever it was before. Reported when the
-    /// server's state was taken (`Merge.take`), or when part of the object arrived before the object itself, against the order of the
-    /// log.
+    /// The object is now what its record and lists say, whatever it was before. Reported when the server's state was taken
+    /// (`Merge.take`), or when an object or embedded object was made of which a part was known already: the part arrived against the
+    /// order of the log, or the server had refused an earlier making and not what followed it.
+    ///
+    /// Read the record before anything else is merged. A later increment has an effect of its own, and would count twice.
     case replaced
     /// The property has this value, increments included.
     case set(Name, CellValue)

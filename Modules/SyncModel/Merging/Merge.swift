@@ -16,7 +16,8 @@ public enum Merge {
   ///   - stamp: the stamp of the operation in its changeset.
   ///   - seq: the entry of the log that brought the operation; `.pending` for an own change that is not in the log yet. When the log
   ///     returns an own change, it is merged again with its entry; this changes only its place in the log.
-  /// - Returns: the visible changes; none for an operation that lost.
+  /// - Returns: the visible changes; none for an operation that lost. Apply them before merging the next operation, because
+  ///   `Effect.Change.replaced` refers to the state as this call left it.
   /// - Complexity: O(the object's record), plus what the state takes to find an element.
   public static func apply<State: MergeState>(
     _ operation: Operation, at stamp: Stamp, seq: Seq, to state: inout State
@@ -32,15 +33,11 @@ public enum Merge {
     return run.effects
   }
 
-  /// Merges the operations of a changeset in order.
-  public static func apply<State: MergeState>(
-    _ changeset: Changeset, seq: Seq, to state: inout State
-  ) throws(State.Failure) -> [Effect] {
-    var effects: [Effect] = []
+  /// Merges the operations of a changeset in order. For the visible changes, merge them one by one: the state must be read in between.
+  public static func apply<State: MergeState>(_ changeset: Changeset, seq: Seq, to state: inout State) throws(State.Failure) {
     for (index, operation) in changeset.operations.enumerated() {
-      effects += try apply(operation, at: changeset.stamp(of: index), seq: seq, to: &state)
+      _ = try apply(operation, at: changeset.stamp(of: index), seq: seq, to: &state)
     }
-    return effects
   }
 
   /// Whether a link leads to a live object of the incarnation that the author of the link saw. Any other link reads as null and is left

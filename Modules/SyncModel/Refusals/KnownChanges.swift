@@ -4,12 +4,20 @@
 /// A changeset that others overwrote, or a purge forgot, leaves no trace. But a server takes the changesets of a replica in order, so all
 /// before the last one with a trace are in the state too, or were refused.
 public struct KnownChanges: Sendable {
+  private let replica: ReplicaID
   private var stamps: Set<Stamp> = []
 
   /// Collects a replica's stamps in the states of some objects.
   public init(of replica: ReplicaID, in states: some Sequence<ObjectState>) {
-    for state in states { state.forEachStamp { if $0.replica == replica { stamps.insert($0) } } }
+    self.init(of: replica)
+    for state in states { note(state) }
   }
+
+  /// Of a replica in no object yet: `note` adds them.
+  public init(of replica: ReplicaID) { self.replica = replica }
+
+  /// Adds the replica's stamps in the state of an object. O(the object).
+  public mutating func note(_ state: ObjectState) { state.forEachStamp { if $0.replica == replica { stamps.insert($0) } } }
 
   /// Whether the changeset left a trace.
   public func contains(_ changeset: Changeset) -> Bool {

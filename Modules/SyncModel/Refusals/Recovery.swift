@@ -14,6 +14,8 @@ public struct Recovery: Sendable {
   private let renamed: [ObjectIdentity: ObjectIdentity]
   /// The number of the last element inserted into a list.
   public private(set) var elements: UInt64
+  /// The objects, as the pending changes name them, of what was not redone and is lost by that.
+  public private(set) var lost: Set<ObjectIdentity> = []
   private var inserted: [ElementID: ElementID] = [:]
   /// Stamps of the pending operations, and the stamps that replace them in list positions.
   private var bunches: [Stamp: Stamp?] = [:]
@@ -30,18 +32,24 @@ public struct Recovery: Sendable {
   ///
   /// - Parameter stamp: returns the next stamp, later than everything in the state and every stamp that the pending changes name other
   ///   than each other's.
-  /// - Returns: the redone operations and the first of their stamps; nil if none is redone.
+  /// - Returns: the redone operations and the first of their stamps, nil if none is redone; and whether something is lost.
   public mutating func redo<Failure: Error>(
     _ transaction: [Changeset], in state: inout MemoryState, stamp: () throws(Failure) -> Stamp
-  ) throws(Failure) -> (first: Stamp, operations: [Operation])? {
+  ) throws(Failure) -> (redone: (first: Stamp, operations: [Operation])?, loses: Bool) {
     var first: Stamp?
-    var operations: [Operation] = []
+    var (operations, loses): ([Operation], Bool) = ([], false)
     for changeset in transaction {
       for index in changeset.operations.indices { bunches[changeset.stamp(of: index)] = .some(nil) }
     }
     for changeset in transaction {
       for (index, operation) in changeset.operations.enumerated() {
-        guard var again = again(operation, changeset.stamp(of: index), in: state) else { continue }
+        guard var again = again(operation, changeset.stamp(of: index), in: state) else {
+          if operation.action.says {
+            lost.insert(operation.object)
+            loses = true
+          }
+          continue
+        }
         let stamp = try stamp()
         first = first ?? stamp
         start = start ?? stamp
@@ -50,7 +58,7 @@ public struct Recovery: Sendable {
         operations.append(again)
       }
     }
-    return first.map { ($0, operations) }
+    return (redone: first.map { (first: $0, operations: operations) }, loses: loses)
   }
 
   // MARK: one operation
@@ -160,6 +168,18 @@ extension Operation {
       return Operation(object, epoch: epoch, path: path, .insert(id, at: new(position), value))
     case .move(let id, let from, let to): return Operation(object, epoch: epoch, path: path, .move(id, from: from, to: new(to)))
     default: return self
+    }
+  }
+}
+
+extension Operation.Action {
+  /// Whether somebody's content is lost if the action is not redone. What was to be made then exists already, and what was to be removed
+  /// does not, or was made again by somebody else.
+  fileprivate var says: Bool {
+    switch self {
+    case .create, .make, .delete, .remove, .clear, .erase, .eraseMember, .eraseEntry: false
+    case .set(_, _, let isDefault): !isDefault
+    case .add, .insert, .setElement, .move, .insertMember, .setEntry: true
     }
   }
 }

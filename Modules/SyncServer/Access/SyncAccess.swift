@@ -66,17 +66,30 @@ public struct SyncRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   public let text: String
   /// Seconds after which a retry makes sense.
   public let retryAfterSeconds: UInt64
+  /// What else was found, for the server's log alone: it may name files, hosts and users of a database. Empty if there is nothing.
+  public let detail: String
 
   /// Creates a refusal.
-  public init(_ code: SyncErrorCode, _ text: String = "", retryAfterSeconds: UInt64 = 0) {
-    (self.code, self.text, self.retryAfterSeconds) = (code, text, retryAfterSeconds)
+  public init(_ code: SyncErrorCode, _ text: String = "", retryAfterSeconds: UInt64 = 0, detail: String = "") {
+    (self.code, self.text, self.retryAfterSeconds, self.detail) = (code, text, retryAfterSeconds, detail)
   }
 
-  /// The refusal to send for a store's error.
-  public init(_ error: ServerStoreError) { self.init(error.syncCode, error.message) }
+  /// The refusal to send for a store's error. Why the data cannot be used helps nobody but the operator: whoever asks is told that it is
+  /// temporary, and to come back.
+  public init(_ error: ServerStoreError) {
+    if error.code == .unavailable { self.init(error.syncCode, detail: error.message) } else { self.init(error.syncCode, error.message) }
+  }
+
+  /// The refusal to send for an error of reading a log or objects. If the log was truncated while a slow client read it, the client
+  /// reconnects, and gets objects.
+  init(reading error: ServerStoreError) {
+    if error.code == .logTruncated { self.init(.overloaded, error.message) } else { self.init(error) }
+  }
 
   /// What happened.
   public var message: String { text.isEmpty ? code.message : "\(code.message) \(text)" }
+  /// What happened, for the server's log.
+  var logged: String { detail.isEmpty ? message : "\(message) \(detail)" }
   /// What helps.
   public var remedy: String { code.remedy }
   public var description: String { "\(message) \(remedy)" }

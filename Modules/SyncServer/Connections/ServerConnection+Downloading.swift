@@ -41,7 +41,7 @@ extension ServerConnection {
     guard var session = sessions[key.session], session.key == key else { return }
     session.isReading = false
     switch result {
-    case .failure(let error): return readingFailed(key.session, error, &effects)
+    case .failure(let error): return fault(key.session, SyncRefusal(reading: error), &effects)
     case .success(let page) where page.history != session.history:
       fault(key.session, SyncRefusal(.historyChanged, "The store was restored, or removed and made anew."), &effects)
     case .success(let page):
@@ -81,10 +81,11 @@ extension ServerConnection {
     guard var session = sessions[key.session], session.key == key, case .fetching(var fetch) = session.state else { return }
     session.isReading = false
     switch result {
-    case .failure(let error): return readingFailed(key.session, error, &effects)
-    case .success(let page):
+    case .failure(let error): return fault(key.session, SyncRefusal(reading: error), &effects)
+    case .success(var page):
       fetch.asOf = fetch.asOf ?? page.asOf
       fetch.last = page.objects.last?.identity ?? fetch.last
+      if features.contains(.rest), !page.isLast { page.next = fetch.next }
       session.state = .fetching(fetch)
       if page.isLast { (session.state, session.cursor, session.hasNews) = (.live, fetch.asOf ?? page.asOf, true) }
       sessions[key.session] = session
@@ -110,12 +111,6 @@ extension ServerConnection {
     return frame.body.count
   }
 
-  private mutating func readingFailed(_ number: UInt32, _ error: ServerStoreError, _ effects: inout [ServerConnectionEffect]) {
-    // The log was truncated while a slow client read it: it reconnects, and gets objects.
-    if error.code == .logTruncated { return fault(number, SyncRefusal(.overloaded, error.message), &effects) }
-    fault(number, SyncRefusal(error), &effects)
-  }
-
   // MARK: marks
 
   mutating func head(
@@ -126,7 +121,7 @@ extension ServerConnection {
     case .failure(let error): return fault(key.session, SyncRefusal(error), &effects)
     case .success(let head):
       guard (sessions[key.session]?.marks.count ?? 0) < 64 else {
-        return fault(key.session, SyncRefusal(.limitExceeded, "Too many marks wait."), &effects)
+        return refuse(SyncRefusal(.limitExceeded, "Too many marks wait."), &effects)
       }
       sessions[key.session]?.marks.append((mark, head))
       sessions[key.session]?.hasNews = true

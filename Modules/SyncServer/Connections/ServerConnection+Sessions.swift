@@ -8,6 +8,7 @@ extension ServerConnection {
     _ number: UInt32, _ bind: Bind, _ identity: SyncIdentity, _ effects: inout [ServerConnectionEffect]
   ) throws(FrameError) {
     guard number != 0, sessions[number] == nil else { throw FrameError(.outOfOrder, "The session \(number) is bound already.") }
+    let pages = begun.removeValue(forKey: number)
     guard sessions.count < configuration.sessions else {
       return fault(number, SyncRefusal(.limitExceeded, "A connection carries \(configuration.sessions) stores."), &effects)
     }
@@ -17,8 +18,17 @@ extension ServerConnection {
     }
     lastSerial += 1
     let key = SessionKey(session: number, serial: lastSerial)
-    sessions[number] = ServerSession(key, path, bind, uploadWindow: configuration.uploadWindow)
+    sessions[number] = ServerSession(key, path, bind, pages, uploadWindow: configuration.uploadWindow)
     effects.append(.bind(key, path, bind, identity))
+  }
+
+  /// Notes the pages that a client has of the store that it is about to bind.
+  mutating func note(_ pages: BegunPages, _ number: UInt32) throws(FrameError) {
+    guard features.contains(.rest), number != 0, sessions[number] == nil, begun[number] == nil else {
+      throw FrameError(.outOfOrder, "The rest of pages is asked for once, before the session \(number) is bound.")
+    }
+    guard begun.count < configuration.sessions else { throw FrameError(.limitExceeded, "No more stores can be bound than are asked for.") }
+    begun[number] = pages
   }
 
   /// Replaces `~` by the user's name: `/~/tasks` is his own store.
@@ -34,15 +44,18 @@ extension ServerConnection {
     case .failure(let refusal): fault(key.session, refusal, &effects)
     case .success(let (grant, standing)):
       let bind = session.bind
-      let mode = standing.mode(cursor: bind.cursor, history: bind.history, pendingBase: bind.pendingBase)
+      var mode = standing.mode(cursor: bind.cursor, history: bind.history, pendingBase: bind.pendingBase)
+      var fetch = ServerSession.Fetch(start: mode == .delta ? bind.cursor : .zero)
+      if let begun = session.begun, standing.goesOn(begun, in: mode), let last = ServerSession.Fetch.last(begun.next) {
+        (fetch.last, fetch.asOf, mode) = (last, begun.asOf, .rest)
+      }
       session.grant = grant
       session.cursor = bind.cursor
       session.history = standing.history
       session.hasNews = true
       switch mode {
       case .resume, .reset: session.state = .live
-      case .delta: session.state = .fetching(ServerSession.Fetch(start: bind.cursor))
-      case .snapshot: session.state = .fetching(ServerSession.Fetch(start: .zero))
+      case .delta, .snapshot, .rest: session.state = .fetching(fetch)
       }
       let early = session.early
       (session.early, session.earlyBytes) = ([], 0)

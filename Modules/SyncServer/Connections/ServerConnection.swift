@@ -23,6 +23,10 @@ public struct ServerConnection: Sendable {
   let configuration: ServerConnectionConfiguration
   var phase = Phase.greeting
   var sessions: [UInt32: ServerSession] = [:]
+  /// What both sides can.
+  private(set) var features: SyncFeatures = []
+  /// The pages that the client has, by the number of a session that it will bind.
+  var begun: [UInt32: BegunPages] = [:]
   /// Numbers of ended sessions: messages that the client sent before it learned of the end are ignored.
   var ended: Set<UInt32> = []
   var lastSerial: UInt64 = 0
@@ -140,6 +144,7 @@ public struct ServerConnection: Sendable {
       effects.append(.verify(token: token))
     case (.ping(let number, _), .open): send(.pong(number: number), &effects)
     case (.bind(let session, let bind), .open(let identity)): try begin(session, bind, identity, &effects)
+    case (.rest(let session, let pages), .open): try note(pages, session)
     case (_, .open): try take(message, frame.session, frame.body.count, &effects)
     default: throw FrameError(.outOfOrder, "The first message is 'hello', and there is one.")
     }
@@ -152,7 +157,7 @@ public struct ServerConnection: Sendable {
     case (.failure(let refusal), _): refuse(refusal, &effects)
     case (.success(let identity), .verifying(let hello)):
       phase = .open(identity)
-      let features = hello.features.intersection([.compression, .declarations])
+      features = hello.features.intersection([.compression, .declarations, .rest])
       send(
         .welcome(
           Welcome(
@@ -225,7 +230,7 @@ public struct ServerConnection: Sendable {
 
   private mutating func end(_ effects: inout [ServerConnectionEffect]) {
     for session in sessions.values { effects.append(.unbind(session.key, session.place.path)) }
-    sessions = [:]
+    (sessions, begun) = ([:], [:])
     phase = .closed
     effects.append(.close)
   }

@@ -115,6 +115,9 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   public var recheckTime: Int64 = 1_000
   /// The maximal number of stores on one connection.
   public var sessions = 64
+  /// The maximal number of stores that a user makes below his own name, beside his management store; nil for any number. Administrators
+  /// make as many as they like, and what is there stays.
+  public var storesOfUser: Int?
 
   /// Creates the default parameters.
   public init() {}

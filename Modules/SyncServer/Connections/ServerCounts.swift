@@ -10,7 +10,7 @@ public final class ServerCounts: Sendable {
     public var connections: UInt64 = 0
     /// Changesets that became entries of a log.
     public var accepted: UInt64 = 0
-    /// Refusals of log-ins, binds and uploads, by the code sent to the other side.
+    /// Refusals of log-ins, binds, uploads and reads, by the code sent to the other side.
     public var refusals: [SyncErrorCode: UInt64] = [:]
     /// Received parts of messages.
     public var partsIn: UInt64 = 0
@@ -42,7 +42,9 @@ public final class ServerCounts: Sendable {
         numbers.bytesIn += UInt64(part.count)
       }
     case .verified(.failure(let refusal)), .bound(_, .failure(let refusal)), .expel(let refusal): refused(refusal.code)
-    case .committed(_, .failure(let error)), .declared(_, .failure(let error)): refused(error.syncCode)
+    case .committed(_, .failure(let error)), .declared(_, .failure(let error)), .entries(_, .failure(let error)),
+      .objects(_, .failure(let error)), .acknowledged(_, .failure(let error)), .head(_, _, .failure(let error)):
+      refused(SyncRefusal(reading: error).code)
     case .committed(_, .success(let outcomes)):
       for outcome in outcomes {
         switch outcome {

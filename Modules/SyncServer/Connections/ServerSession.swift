@@ -30,6 +30,8 @@ struct ServerSession: Sendable {
   let key: SessionKey
   let place: ReplicaOfStore
   let bind: Bind
+  /// The pages that the client has already.
+  let begun: BegunPages?
   var state = State.binding
   var grant = StoreGrant.none
   /// Messages that came before the session was bound.
@@ -57,10 +59,10 @@ struct ServerSession: Sendable {
   /// The last refusal that the client has acknowledged.
   var refusalSeen: Seq
 
-  init(_ key: SessionKey, _ path: StorePath, _ bind: Bind, uploadWindow: UInt64) {
+  init(_ key: SessionKey, _ path: StorePath, _ bind: Bind, _ begun: BegunPages?, uploadWindow: UInt64) {
     self.key = key
     place = ReplicaOfStore(path: path, replica: bind.replica)
-    self.bind = bind
+    (self.bind, self.begun) = (bind, begun)
     refusalSeen = bind.refusalSeen
     window = ReceiveWindow(size: uploadWindow)
   }
@@ -77,5 +79,23 @@ struct ServerSession: Sendable {
       judging = uploads.map(\.clientSeq)
     }
     return next
+  }
+}
+
+extension ServerSession.Fetch {
+  /// What a page says to a client that may reconnect: the last object sent, which a server of any build understands. Empty if its name is
+  /// too long for that.
+  var next: [UInt8] {
+    guard let last else { return [] }
+    let words = ObjectIdentity.encode([last])
+    return words.count <= BegunPages.nextBytes ? words : []
+  }
+
+  /// The object that `next` names; nil for any other bytes.
+  static func last(_ next: [UInt8]) -> ObjectIdentity? {
+    do throws(CodingError) {
+      let objects = try ObjectIdentity.decode(next)
+      return objects.count == 1 ? objects[0] : nil
+    } catch { return nil }
   }
 }

@@ -39,6 +39,10 @@ public actor SyncHost {
   private var rounds: [StorePath: Round] = [:]
   private var lastRound: UInt64 = 0
   private var drain: UInt64?
+  /// How many stores users had who were about to make one, and when they were counted.
+  private var storeCounts: [String: (stores: Int, at: Int64)] = [:]
+  /// The milliseconds for which such a count is believed: to list all stores costs more than to ask for one more again and again.
+  private static let countTime: Int64 = 1_000
 
   /// One round after the other, while there is news.
   private struct Round {
@@ -111,19 +115,31 @@ public actor SyncHost {
   nonisolated func note(_ event: ServerConnectionEvent, of connection: UInt64) {
     counts.note(event)
     let about: Logger.Metadata = ["connection": "\(connection)"]
-    func refused(_ what: String, _ code: SyncErrorCode, _ text: String) {
-      logger.notice("\(what)", metadata: about.merging(["code": "\(code.rawValue)", "why": "\(text)"]) { $1 })
-    }
     switch event {
     case .verified(.success(let identity)): logger.info("A user is let in.", metadata: about.merging(["user": "\(identity.user)"]) { $1 })
-    case .verified(.failure(let refusal)): refused("A token was refused.", refusal.code, refusal.message)
-    case .bound(_, .failure(let refusal)): refused("A store was refused.", refusal.code, refusal.message)
-    case .expel(let refusal): refused("A connection was ended.", refusal.code, refusal.message)
-    case .committed(_, .failure(let error)): refused("An upload could not be kept.", error.syncCode, error.message)
-    case .entries(_, .failure(let error)), .acknowledged(_, .failure(let error)):
-      refused("A store could not be used.", error.syncCode, error.message)
+    case .verified(.failure(let refusal)): log("A token was refused.", refusal, about)
+    case .bound(_, .failure(let refusal)): log("A store was refused.", refusal, about)
+    case .expel(let refusal): log("A connection was ended.", refusal, about)
+    case .committed(_, .failure(let error)): log("An upload could not be kept.", SyncRefusal(error), about)
+    case .declared(_, .failure(let error)), .entries(_, .failure(let error)), .objects(_, .failure(let error)),
+      .acknowledged(_, .failure(let error)), .head(_, _, .failure(let error)):
+      log("A store could not be used.", SyncRefusal(reading: error), about)
     default: break
     }
+  }
+
+  /// Counts and logs that a request beside connections could not be answered, because the server's data cannot be used.
+  package nonisolated func note(_ refusal: SyncRefusal) {
+    guard refusal.code == .storageUnavailable else { return }
+    counts.refused(refusal.code)
+    log("A request could not be answered.", refusal, [:])
+  }
+
+  /// What the operator has to act on is an error, and what a client has to act on is none of the server's.
+  private nonisolated func log(_ what: String, _ refusal: SyncRefusal, _ about: Logger.Metadata) {
+    let level: Logger.Level = refusal.code == .storageUnavailable ? .error : .notice
+    logger.log(
+      level: level, "\(what)", metadata: about.merging(["code": "\(refusal.code.rawValue)", "why": "\(refusal.logged)"]) { $1 })
   }
 
   /// The number of connections.
@@ -218,13 +234,33 @@ public actor SyncHost {
     func asked() async throws(ServerStoreError) -> Standing {
       try await stores.bind(path, bind.replica, secret: bind.secret, user: identity.user, at: clock())
     }
+    do throws(ServerStoreError) { return try await asked() } catch {
+      guard error.code == .unknownStore, makes else { throw SyncRefusal(error) }
+    }
+    try await checkRoom(for: path, of: identity)
     do throws(ServerStoreError) {
-      do throws(ServerStoreError) { return try await asked() } catch {
-        guard error.code == .unknownStore, makes else { throw error }
-        // Another call may create it at the same moment.
-        do throws(ServerStoreError) { try await stores.makeStore(path) } catch { guard error.code == .storeExists else { throw error } }
-        return try await asked()
-      }
+      // Another call may create it at the same moment.
+      do throws(ServerStoreError) { try await stores.makeStore(path) } catch { guard error.code == .storeExists else { throw error } }
+      return try await asked()
     } catch { throw SyncRefusal(error) }
+  }
+
+  /// Counts a store that a user is about to make. Throws `.quotaExceeded` if he has as many as he may have.
+  private func checkRoom(for path: StorePath, of identity: SyncIdentity) async throws(SyncRefusal) {
+    let own = "/\(identity.user)/"
+    guard let limit = configuration.storesOfUser, !identity.isAdministrator, path.text.hasPrefix(own), !path.isOfManagement else { return }
+    let now = clock()
+    var known = storeCounts[identity.user]
+    if known.map({ now - $0.at >= SyncHost.countTime }) ?? true {
+      let all: [StorePath]
+      do throws(ServerStoreError) { all = try await stores.stores() } catch { throw SyncRefusal(error) }
+      known = (all.count { $0.text.hasPrefix(own) && !$0.isOfManagement }, now)
+    }
+    guard let known, known.stores < limit else {
+      storeCounts[identity.user] = known
+      throw SyncRefusal(.quotaExceeded, "There are \(limit) stores of '\(identity.user)', and no more can be made.")
+    }
+    if storeCounts.count > 10_000 { storeCounts = [:] }
+    storeCounts[identity.user] = (known.stores + 1, known.at)
   }
 }

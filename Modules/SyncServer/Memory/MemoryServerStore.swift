@@ -93,7 +93,9 @@ public actor MemoryServerStore: SyncServerStore {
     try log(path).objects(asOf: seq)
   }
 
-  public func handlers(_ path: StorePath) throws(ServerStoreError) -> [String: Seq] { try log(path).handlers.mapValues(\.cursor) }
+  public func handlers(_ path: StorePath) throws(ServerStoreError) -> [String: HandlerStanding] {
+    try log(path).handlers.mapValues(\.standing)
+  }
 
   public func removeHandler(_ path: StorePath, _ name: String) throws(ServerStoreError) {
     try change(path) { log throws(ServerStoreError) in log.removeHandler(name) }

@@ -19,6 +19,8 @@ extension ServerLog {
     guard cursor >= handler.cursor, cursor <= head else {
       throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is at \(handler.cursor) and cannot go to \(cursor).")
     }
+    // A repetition of a call whose answer was lost.
+    if cursor == handler.cursor, isWritten(changesets, by: handler) { return [] }
     let seqs = try write(changesets, of: lease.handler, &handler, at: time)
     // Whatever the handler does from now on, it does knowing everything up to here.
     if let author = handler.author, var replica = replicas[author] {
@@ -52,6 +54,12 @@ extension ServerLog {
       throw ServerStoreError(.leaseLost, "The handler '\(lease.handler)' is another holder's by now, or nobody's.")
     }
     return handler
+  }
+
+  /// Whether changesets are the last transaction that a handler has written.
+  private func isWritten(_ changesets: [Changeset], by handler: Handler) -> Bool {
+    guard let last = changesets.last, last.author == handler.author, let replica = replicas[last.author] else { return false }
+    return replica.gate.answered == last.clientSeq && replica.judgedStamp == last.first
   }
 
   /// Commits everything or nothing: it throws only before it changes anything.

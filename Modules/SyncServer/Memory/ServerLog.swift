@@ -45,6 +45,8 @@ package struct ServerLog: Sendable {
     package var leaseEnd: Int64 = .min
 
     package init(cursor: Seq) { self.cursor = cursor }
+
+    package var standing: HandlerStanding { HandlerStanding(cursor: cursor, leaseEnd: leaseEnd) }
   }
 
   package var history: [UInt8]

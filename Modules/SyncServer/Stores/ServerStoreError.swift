@@ -27,7 +27,7 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
 
   /// What happened, as a code.
   public let code: Code
-  /// One sentence.
+  /// One sentence. That of `.unavailable` is for the operator: it also says what helps, and may name files, hosts and users.
   public let message: String
 
   /// Creates an error.
@@ -45,7 +45,7 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
     }
   }
 
-  /// What helps.
-  public var remedy: String { syncCode.remedy }
+  /// What helps whoever runs the server.
+  public var remedy: String { code == .unavailable ? "Clients come back by themselves once that is mended." : syncCode.remedy }
   public var description: String { "\(message) \(remedy)" }
 }

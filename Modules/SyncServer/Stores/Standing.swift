@@ -46,6 +46,17 @@ public struct Standing: Hashable, Sendable {
     // the replica's own refused changes, if nobody else has changed them.
     return cursor >= stable && refused.isEmpty ? .delta : .snapshot
   }
+
+  /// Whether the rest of the pages that a replica has begun may follow, instead of all of them in a mode.
+  ///
+  /// - It is the same history, and nothing was purged since: no page may lack what another has.
+  /// - Nothing of the replica was judged since: its outcome is in no page that it has, and the replica counts it as being in all of them.
+  /// - The entries after the first page are there, and the replica has not acknowledged more, as one whose file was restored has.
+  public func goesOn(_ begun: BegunPages, in mode: Bound.Mode) -> Bool {
+    guard begun.mode == mode, begun.history == history, begun.stable == stable else { return false }
+    guard begun.judged == judged, begun.refusal == refusal else { return false }
+    return logStart <= begun.asOf && pendingBase <= begun.asOf && begun.asOf <= head
+  }
 }
 
 /// A page of a log.
@@ -76,4 +87,15 @@ public struct HandlerLease: Hashable, Sendable {
 
   /// Creates a lease.
   public init(handler: String, cursor: Seq, fence: UInt64) { (self.handler, self.cursor, self.fence) = (handler, cursor, fence) }
+}
+
+/// How far a handler of a store's events is.
+public struct HandlerStanding: Hashable, Sendable {
+  /// The handler has processed the events up to this entry.
+  public var cursor: Seq
+  /// When its last lease ends or ended, in milliseconds since 1970: until then a process has it, and no other gets it.
+  public var leaseEnd: Int64
+
+  /// Creates a standing.
+  public init(cursor: Seq, leaseEnd: Int64) { (self.cursor, self.leaseEnd) = (cursor, leaseEnd) }
 }

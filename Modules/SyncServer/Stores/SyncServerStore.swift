@@ -80,15 +80,16 @@ public protocol SyncServerStore: Sendable {
   /// of a handler on, after the lowest of the handlers' cursors.
   func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?]
 
-  /// The handlers of a store, and the entry up to which each has processed events.
-  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: Seq]
+  /// The handlers of a store: the entry up to which each has processed events, and the end of its lease.
+  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding]
 
   /// Removes a handler that no longer runs: otherwise it blocks purges and truncation. No effect if it does not exist.
   func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError)
 
   /// Stores that a handler has processed the events up to a number, together with its writes; returns the entries of those. If either
   /// fails, neither is stored: `.leaseLost` if another process has the lease, `.writesRefused` if the changesets are not exactly the next
-  /// transaction of their author, or build on something unknown.
+  /// transaction of their author, or build on something unknown. A repetition of the last call, whose answer was lost, stores nothing and
+  /// returns no entries.
   ///
   /// A handler writes as a replica of its own (`ReplicaID.isHandler`). No client binds to it, and it is forgotten when the handler writes
   /// as another replica.

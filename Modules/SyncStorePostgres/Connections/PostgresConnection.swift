@@ -32,7 +32,8 @@ final class PostgresConnection: Sendable {
   private static let pauses = [0.03, 0.2, 1]
 
   /// Runs a body that performs one transaction, and rolls back if it throws. Retries after a conflict with another transaction, and after a
-  /// lost connection, although the transaction may have been committed: an upload counts once by its number, and a lease by its fence.
+  /// lost connection, although the transaction may have been committed: the body must then find what it did, and do nothing more. An upload
+  /// counts once by its number, and a lease by its fence.
   func transaction<R: Sendable>(
     _ body: @escaping @Sendable (PostgresLink) throws(PostgresFailure) -> R
   ) async throws(PostgresFailure) -> R {

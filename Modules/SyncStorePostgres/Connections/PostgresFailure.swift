@@ -53,7 +53,9 @@ struct PostgresFailure: Error {
     switch kind {
     case .answer(let error): error
     case .lost:
-      ServerStoreError(.unavailable, "The database cannot be reached: \(message) See that it runs, and that its address is right.")
+      ServerStoreError(
+        .unavailable,
+        "The database cannot be reached: \(message) See that it runs, that its address is right, and that it has connections left.")
     case .refused(let state):
       ServerStoreError(.unavailable, "The database refused a statement (\(state)): \(message) \(PostgresFailure.remedy(state))")
     case .damaged: ServerStoreError(.unavailable, "\(message). The database has to be restored from a back-up.")
@@ -64,9 +66,12 @@ struct PostgresFailure: Error {
     switch state {
     case "42P01", "3F000": "Its tables are not there: make them with 'createTables'."
     case "42501", "28000", "28P01": "The user of the address needs the right to read and write its tables."
-    case "53100": "The disk is full."
+    case "25006": "It takes no writes: give the address of the one that does."
+    case "53100": "Its disk is full: make room there."
+    case "53200": "It has no memory left: give it more, or have fewer connections."
     case "53300": "It has no connection left: raise 'max_connections', or give this server fewer."
     case "57014": "It took too long, and was ended."
+    case "57P01", "57P02", "57P03": "It is starting or ending: wait until it runs."
     default: "Its log says more."
     }
   }

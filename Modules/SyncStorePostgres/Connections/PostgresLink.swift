@@ -178,7 +178,8 @@ final class PostgresLink {
 
   private func checked(_ result: OpaquePointer?, _ handle: OpaquePointer) throws(PostgresFailure) -> PostgresRows {
     guard let result else { throw lost(handle) }
-    switch PQresultStatus(result) {
+    let status = PQresultStatus(result)
+    switch status {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return PostgresRows(result)
     default:
       // 'C' is the field of the SQLSTATE code.
@@ -187,7 +188,10 @@ final class PostgresLink {
       if message.isEmpty { message = PostgresLink.text(PQerrorMessage(handle)) }
       PQclear(result)
       let failure = PostgresFailure(.refused(state: state), message)
-      guard PQstatus(handle) != CONNECTION_OK || failure.isLost else { throw failure }
+      // An error without a code is the library's own, of a connection that has ended, whose state it may change only at the next call.
+      // (What was left out behind an error has no code either, and is none.)
+      let hasEnded = PQstatus(handle) != CONNECTION_OK || status == PGRES_FATAL_ERROR && state.isEmpty
+      guard hasEnded || failure.isLost else { throw failure }
       end()
       throw PostgresFailure(.lost, message)
     }

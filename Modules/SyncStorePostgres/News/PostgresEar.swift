@@ -19,6 +19,9 @@ final class PostgresEar: Sendable {
     var removed: Set<Int64> = []
   }
 
+  /// Milliseconds until it listens again, however seldom it polls.
+  private static let longestPause = 1_000
+
   /// What a notice says in place of a removed store's last entry.
   static let removal = "removed"
 
@@ -72,7 +75,7 @@ final class PostgresEar: Sendable {
     } catch {
       self.state.withLock { $0.isListening = false }
       // The database is unreachable: retrying at once would keep a core busy.
-      do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}
+      do { try await Task.sleep(for: .milliseconds(min(milliseconds, PostgresEar.longestPause))) } catch {}
       return []
     }
   }

@@ -96,9 +96,9 @@ actor StoreNews {
     (untold, untoldRemovals) = ([:], [])
     texts.append(text)
     let all = texts
-    // What no notice announces is found by polling.
+    // What no notice announces is found by polling. One may come twice, if the connection was lost.
     do throws(PostgresFailure) {
-      try await bell.run { link throws(PostgresFailure) in
+      try await bell.transaction { link throws(PostgresFailure) in
         for text in all { _ = try link.query("SELECT pg_notify($1, $2)", .text(StoreNews.channel), .text(text)) }
       }
     } catch {}

@@ -46,7 +46,11 @@ public actor PostgresUserDirectory: ContentsDirectory {
         let rows = try link.query(
           "UPDATE sync_users SET version = $1, body = $2 WHERE id = 1 AND version = $3 RETURNING id", .int(version + 1), .bytes(bytes),
           .int(version))
-        return rows.count == 1
+        if rows.count == 1 { return true }
+        // It was written already where the answer to the first attempt was lost.
+        let row = try PostgresUserDirectory.row(link, "version, body")
+        let found = (version: try row.int(0, 0), bytes: try row.bytes(0, 1))
+        return found.version == version + 1 && found.bytes == bytes
       }
       // Otherwise another process was faster, and the contents have changed.
       if isWritten { return result }

@@ -23,6 +23,46 @@ extension ListHandle {
     } ?? false
   }
 
+  /// Sets the value of a map's key. Of a struct, what the program does not know of it stays.
+  func set<T: PersistableElement>(_ element: T, forKey name: String) {
+    guard let element = element as? any PersistableStruct else {
+      change(with: element) { (value, write) throws(StorageError) in
+        try write.set(value, forKey: name, in: column, ObjectKey(key))
+      }
+      return
+    }
+    attempt { write throws(StoreError) in
+      let value = try merged(element, forKey: name, write) ?? .null
+      try change(write) { () throws(StorageError) in try write.set(value, forKey: name, in: column, ObjectKey(key)) }
+    }
+  }
+
+  /// A struct's stored form over what is stored at a key; nil if it is none.
+  private func merged(_ element: Any, forKey name: String, _ write: RecordedTransaction) throws(StoreError) -> Value? {
+    guard let element = element as? any PersistableStruct else { return nil }
+    let stored = try storing { () throws(StorageError) in
+      try write.transaction.value(forKey: name, in: column, ObjectKey(key))
+    }
+    return try element.merged(into: stored ?? .null, at: self.name)
+  }
+
+  /// Several edits with elements in stored form, all or none; adds unmanaged objects, which are unmanaged again if one is rejected.
+  /// - Parameter names: the keys of a map at which they will be.
+  func changeWhole<T: PersistableElement>(
+    with elements: [T], forKeys names: [String]? = nil,
+    _ body: ([Value], RecordedTransaction) throws(StorageError) -> Bool
+  ) {
+    adding(elements) { (values, write) throws(StoreError) in
+      var values = values
+      if let names, T.self is any PersistableStruct.Type {
+        for at in values.indices { values[at] = try merged(elements[at], forKey: names[at], write) ?? values[at] }
+      }
+      try change(write) { () throws(StorageError) in
+        try write.wholly { () throws(StorageError) in try body(values, write) }
+      }
+    }
+  }
+
   /// Reads from the collection; nil if the object is deleted or the read fails.
   func read<R>(_ body: (any StorageReading) throws(StorageError) -> R) -> R? {
     do throws(StorageError) {

@@ -80,8 +80,27 @@ struct ListHandle {
   }
 
   /// The same with elements in stored form. Unmanaged objects are added; if the edit is rejected, they are unmanaged again.
-  func edit<T: PersistableElement>(with elements: some Sequence<T>, _ edits: ([Value]) -> [ElementEdit]) {
-    adding(elements) { (values, write) throws(StoreError) in try apply(edits(values), write) }
+  func edit<T: PersistableElement>(
+    with elements: some Sequence<T>, over range: Range<Int>? = nil, _ edits: ([Value]) -> [ElementEdit]
+  ) {
+    adding(elements) { (values, write) throws(StoreError) in
+      try apply(edits(try merged(Array(elements), values, over: range, write)), write)
+    }
+  }
+
+  /// Sets an element. Of a struct, what the program does not know of it stays.
+  func set<T: PersistableElement>(_ element: T, at position: Int) {
+    let range = position < 0 || position == .max ? nil : position..<position + 1
+    edit(with: CollectionOfOne(element), over: range) { [.set(at: position, $0[0])] }
+  }
+
+  /// The stored form of elements that replace those of a range: of structs, merged with what is stored.
+  private func merged<T: PersistableElement>(
+    _ elements: [T], _ values: [Value], over range: Range<Int>?, _ write: RecordedTransaction
+  ) throws(StoreError) -> [Value] {
+    guard let range, !range.isEmpty, !values.isEmpty, let type = T.self as? any PersistableStruct.Type else { return values }
+    let stored = try storing { () throws(StorageError) in try write.transaction.values(column, ObjectKey(key), range) }
+    return try type.merged(elements, into: stored, at: name)
   }
 
   /// Runs `body` with elements in stored form, or rejects it as a whole.
@@ -121,14 +140,9 @@ struct ListHandle {
   private func apply(_ edits: [ElementEdit], _ write: RecordedTransaction) throws(StoreError) {
     try change(write) { () throws(StorageError) in
       // A single edit is atomic by itself.
-      if edits.count > 1 { try write.beginSavepoint() }
-      do throws(StorageError) {
-        for edit in edits { try write.edit(column, ObjectKey(key), edit) }
-      } catch {
-        if edits.count > 1 { try write.rollbackToSavepoint() }
-        throw error
+      if edits.count == 1 { try write.edit(column, ObjectKey(key), edits[0]) } else {
+        try write.wholly { () throws(StorageError) in for edit in edits { try write.edit(column, ObjectKey(key), edit) } }
       }
-      if edits.count > 1 { try write.releaseSavepoint() }
       return !edits.isEmpty
     }
   }

@@ -35,7 +35,7 @@ where Element: PersistableElement {
       switch place {
       case .memory(let box): box.edit { $0[position] = newValue }
       case .store(let handle):
-        handle.edit(with: CollectionOfOne(newValue)) { [.set(at: position, $0[0])] }
+        handle.set(newValue, at: position)
       }
     }
   }
@@ -78,7 +78,7 @@ where Element: PersistableElement {
     case .memory(let box): box.edit { $0.replaceSubrange(range ?? 0..<$0.count, with: elements) }
     case .store(let handle):
       let range = range ?? 0..<handle.count
-      handle.edit(with: elements) { values in
+      handle.edit(with: elements, over: range) { values in
         (range.isEmpty ? [] : [.remove(range)]) + (values.isEmpty ? [] : [.insert(at: range.lowerBound, values)])
       }
     }

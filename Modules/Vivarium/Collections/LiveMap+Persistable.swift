@@ -12,7 +12,8 @@ extension LiveMap: Persistable where Value: PersistableElement {
     return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
   }
 
-  /// Assigning a map replaces the entries; entries that are equal in both maps are not changed.
+  /// Assigning a map replaces the entries; entries that are equal in both maps are not changed. If one is rejected, the map stays
+  /// as it was.
   public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
     let own = _$load(raw, key, ordinal)
     if case .store(let given) = value.place, case .store(let handle) = own.place, given.context === handle.context,
@@ -20,10 +21,12 @@ extension LiveMap: Persistable where Value: PersistableElement {
     {
       return
     }
+    guard case .store(let handle) = own.place else { return }
     let entries = value.entries
-    let kept = Set(entries.map { MapKey($0.key) })
-    for key in own.keys where !kept.contains(MapKey(key)) { own.removeValue(forKey: key) }
-    own.merge(entries)
+    handle.changeWhole(with: entries.map(\.value), forKeys: entries.map(\.key)) { (values, write) throws(StorageError) in
+      let replaced = zip(entries, values).map { ValueMap.Entry($0.key, $1) }
+      return try write.replaceMap(handle.column, ObjectKey(handle.key), replaced)
+    }
   }
 
   public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {

@@ -71,9 +71,7 @@ extension LiveMap where Value: PersistableElement {
       case .memory(let box): box.edit { $0[MapKey(key)] = newValue }
       case .store(let handle):
         guard let newValue else { return removeKey(key, handle) }
-        handle.change(with: newValue) { (value, write) throws(StorageError) in
-          try write.set(value, forKey: key, in: handle.column, ObjectKey(handle.key))
-        }
+        handle.set(newValue, forKey: key)
       }
     }
   }
@@ -132,9 +130,17 @@ extension LiveMap where Value: PersistableElement {
     }
   }
 
-  /// Sets the values of these keys.
+  /// Sets the values of these keys. If one is rejected, none is set.
   public nonmutating func merge(_ others: some Sequence<(key: String, value: Value)>) {
-    for (key, value) in Array(others) { self[key] = value }
+    let others = Array(others)
+    guard case .store(let handle) = place else { return others.forEach { self[$0.key] = $0.value } }
+    handle.changeWhole(with: others.map(\.value), forKeys: others.map(\.key)) { (values, write) throws(StorageError) in
+      var changed = false
+      for (entry, value) in zip(others, values) {
+        if try write.set(value, forKey: entry.key, in: handle.column, ObjectKey(handle.key)) { changed = true }
+      }
+      return changed
+    }
   }
 }
 

@@ -127,9 +127,15 @@ extension LiveSet where Element: PersistableElement & Hashable {
     }
   }
 
-  /// Inserts the elements of `others`, one by one; unmanaged objects are first added to the store.
+  /// Inserts the elements of `others`; unmanaged objects are first added to the store. If one is rejected, none is inserted.
   public nonmutating func formUnion(_ others: some Sequence<Element>) {
-    for element in Array(others) { insert(element) }
+    let others = Array(others)
+    guard case .store(let handle) = place else { return others.forEach { insert($0) } }
+    handle.changeWhole(with: others) { (values, write) throws(StorageError) in
+      var changed = false
+      for value in values { if try write.insert(member: value, into: handle.column, ObjectKey(handle.key)) { changed = true } }
+      return changed
+    }
   }
 
   /// Removes the members that are in `others`.
@@ -217,7 +223,7 @@ extension LiveSet: Persistable where Element: PersistableElement & Hashable {
     return Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
   }
 
-  /// Assigning a set replaces the members; members of both sets are not touched.
+  /// Assigning a set replaces the members; members of both sets are not touched. If a member is rejected, the set stays as it was.
   public static func _$store(_ raw: RawContext, _ key: Int64, _ ordinal: Int, _ value: Self) {
     let own = _$load(raw, key, ordinal)
     if case .store(let given) = value.place, case .store(let handle) = own.place, given.context === handle.context,
@@ -225,9 +231,10 @@ extension LiveSet: Persistable where Element: PersistableElement & Hashable {
     {
       return
     }
-    let elements = value.toArray()
-    own.formIntersection(elements)
-    own.formUnion(elements)
+    guard case .store(let handle) = own.place else { return }
+    handle.changeWhole(with: value.toArray()) { (values, write) throws(StorageError) in
+      try write.replaceSet(handle.column, ObjectKey(handle.key), values)
+    }
   }
 
   public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {

@@ -49,8 +49,9 @@ public final class Migration {
     }
   }
 
-  /// Creates a new object. Omitted values are the defaults; those without one must be set before the migration ends. Throws
-  /// `.unknownType`, `.unknownProperty`, `.typeMismatch`, `.primaryKeyExists`, `.uniqueViolation`; then no object is created.
+  /// Creates a new object. Omitted values are the defaults; those without one, or with one of objects, must be set before the
+  /// migration ends. Throws `.unknownType`, `.unknownProperty`, `.typeMismatch`, `.primaryKeyExists`, `.uniqueViolation`; then no
+  /// object is created.
   @discardableResult
   public func create(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> MigrationObject {
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
@@ -64,6 +65,14 @@ public final class Migration {
       }
       let object = MigrationObject(write.transaction, write, entry.id, key, coverage)
       for name in defaults?.required ?? [] { if let id = entry[name]?.id { coverage.need(entry.column(id), [key.rawValue]) } }
+      for made in try defaults?.linkedValues() ?? [] {
+        let column = entry.column(made.column.id)
+        if let value = made.value {
+          try storing { () throws(StorageError) in try write.fill(column, key, made.column.schema, with: value) }
+        } else {
+          coverage.need(column, [key.rawValue], withheld: .objects)
+        }
+      }
       for (name, value) in values.sorted(by: { $0.key < $1.key }) { try object.set(name, to: value) }
       try storing { () throws(StorageError) in try write.releaseSavepoint() }
       return object
@@ -194,11 +203,10 @@ extension RecordedTransaction {
       case .list:
         try edit(target, key, .clear)
         try edit(target, key, .insert(at: 0, made.map(\.value)))
-      case .set: for (_, value) in made { try insert(member: value, into: target, key) }
+      case .set: try replaceSet(target, key, made.map(\.value))
       case .map:
-        for (position, (name, value)) in made.enumerated() {
-          try set(value, forKey: name ?? String(position), in: target, key)
-        }
+        let entries = made.enumerated().map { ValueMap.Entry($0.element.name ?? String($0.offset), $0.element.value) }
+        try replaceMap(target, key, entries)
       case .linkingObjects: break
       }
     }

@@ -3,6 +3,9 @@ import StorageInterface
 import StoreValues
 
 /// An object in a migration, accessed by names: an old object, for reading, or a new one, for reading and setting.
+///
+/// Reading throws nothing. A value that cannot be read is null or empty for its block; after that the migration ends with the
+/// engine's error, and the file is unchanged.
 public struct MigrationObject {
   private let reading: any StorageReading
   private let write: RecordedTransaction?
@@ -29,19 +32,28 @@ public struct MigrationObject {
   /// A scalar or link by name; `.null` for null and for unknown names.
   public subscript(name: String) -> Value {
     guard let column = column(name), column.schema.isScalar else { return .null }
-    return (try? reading.value(ColumnID(table, column.id), key)) ?? .null
+    return read { () throws(StorageError) in try reading.value(ColumnID(table, column.id), key) } ?? .null
   }
 
   /// The elements of a list or a set; empty for other names.
   public func elements(_ name: String) -> [Value] {
     guard let column = column(name), column.schema.isList || column.schema.isSet else { return [] }
-    return (try? reading.values(ColumnID(table, column.id), key, 0..<Int.max)) ?? []
+    return read { () throws(StorageError) in try reading.values(ColumnID(table, column.id), key, 0..<Int.max) } ?? []
   }
 
   /// The entries of a map; empty for other names.
   public func entries(_ name: String) -> [ValueMap.Entry] {
     guard let column = column(name), column.schema.isMap else { return [] }
-    return (try? reading.entries(ColumnID(table, column.id), key, 0..<Int.max)) ?? []
+    return read { () throws(StorageError) in try reading.entries(ColumnID(table, column.id), key, 0..<Int.max) } ?? []
+  }
+
+  /// nil if the read fails. What is null here would be taken for what the file has, and the old values would go.
+  private func read<R>(_ body: () throws(StorageError) -> R) -> R? {
+    do throws(StorageError) { return try body() } catch {
+      // A block may delete a new object and go on with it.
+      if write == nil || error.code != .objectDeleted { coverage.noteFailure(error) }
+      return nil
+    }
   }
 
   /// Sets a scalar or link of a new object. Throws `.unknownProperty`, `.typeMismatch`, `.uniqueViolation`, `.readOnly` for an old
@@ -92,7 +104,7 @@ public struct MigrationObject {
     }
     let place = ColumnID(table, column.id)
     let sorted = entries.sorted { $0.key < $1.key }.map { ValueMap.Entry($0.key, $0.value) }
-    try storing { () throws(StorageError) in try write.replaceMap(place, key, sorted) }
+    _ = try storing { () throws(StorageError) in try write.replaceMap(place, key, sorted) }
     coverage.noteSet(place, key)
   }
 

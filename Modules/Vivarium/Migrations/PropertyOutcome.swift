@@ -8,7 +8,7 @@ public struct PropertyOutcome: Sendable, Hashable {
     case added(Value)
     /// The property is new, and its default is evaluated for each object; this is the value of the first.
     case addedForEach(first: Value)
-    /// The property is new and has no default: each object needs a value from a migration.
+    /// The property is new and has no default, or one of objects: each object needs a value from a migration.
     case addedWithoutValue
     /// The property is renamed and keeps its values.
     case renamed(from: String)

@@ -62,14 +62,19 @@ extension SchemaUpkeep {
         if try storing({ () throws(StorageError) in try reading.contains(open.column.table, ObjectKey(key)) }) { count += 1 }
       }
       if count == 0 { continue }
-      let message = open.source == nil
-        ? "has no default, and \(count.objects) \(count == 1 ? "needs" : "need") a value: give it a default, make it "
-          + "optional, or set it in the migration; if it had another name, write '@Renamed(from:)' there"
-        : "changes its type, and the values of \(count.objects) cannot be converted, such as "
-          + "\(open.example ?? "?"): set it in the migration, or let that read the old values"
-      faults.append(SchemaFault(type: type, property: name, message: message))
+      faults.append(SchemaFault(type: type, property: name, message: message(open, count)))
     }
     return faults
+  }
+
+  private func message(_ open: MigrationCoverage.Open, _ count: Int) -> String {
+    if let reason = open.withheld { return reason.message(count) }
+    if open.source == nil {
+      return "has no default, and \(count.objects) \(count == 1 ? "needs" : "need") a value: give it a default, make it "
+        + "optional, or set it in the migration; if it had another name, write '@Renamed(from:)' there"
+    }
+    return "changes its type, and the values of \(count.objects) cannot be converted, such as "
+      + "\(open.example ?? "?"): set it in the migration, or let that read the old values"
   }
 
   /// Enum values without a case. Searched only if the file may have some: once for each change of an enum.

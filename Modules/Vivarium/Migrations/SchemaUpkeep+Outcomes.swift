@@ -17,7 +17,8 @@ extension SchemaUpkeep {
       switch step {
       case .addedProperty where move == nil:
         guard let column = table[property] else { continue }
-        result.append(PropertyOutcome(type: type, property: property, objects: count, change: try addition(of: column, table, new)))
+        let change = try addition(of: column, table, new, count, in: old)
+        result.append(PropertyOutcome(type: type, property: property, objects: count, change: change))
       case .renamedProperty(_, let from, _):
         result.append(PropertyOutcome(type: type, property: property, objects: count, change: .renamed(from: from)))
       case .retiredProperty:
@@ -28,18 +29,35 @@ extension SchemaUpkeep {
     return result
   }
 
-  private func addition(of column: ColumnEntry, _ table: TableEntry, _ new: Catalog) throws(StoreError) -> PropertyOutcome.Change {
+  /// What each of `count` objects gets in a new property. A default that is the same twice may still be another one for the next.
+  private func addition(
+    of column: ColumnEntry, _ table: TableEntry, _ new: Catalog, _ count: Int, in old: Catalog
+  ) throws(StoreError) -> PropertyOutcome.Change {
+    let absent: Value = column.schema.isScalar ? column.absentValue : .list([])
+    guard column.schema.derivation == nil, let defaults = configuration.defaults(of: table.name, in: new) else { return .added(absent) }
     let name = column.schema.name
-    guard column.schema.isScalar, column.schema.derivation == nil, let defaults = configuration.defaults(of: table.name, in: new) else {
-      return .added(column.schema.isScalar ? column.absentValue : .list([]))
-    }
     _ = try defaults.row()
     if defaults.required.contains(name) { return .addedWithoutValue }
-    if defaults.evaluated(of: [name]).isEmpty { return .added(column.absentValue) }
-    let first = defaults.values([name]).first?.value ?? .null
-    _ = try defaults.row()
-    let second = defaults.values([name]).first?.value ?? .null
-    return first == second ? .added(first) : .addedForEach(first: first)
+    if try defaults.evaluated(of: [name]).isEmpty { return .added(absent) }
+    guard let first = try value(of: name, defaults, in: old) else { return .addedWithoutValue }
+    for _ in 1..<max(count, 2) {
+      _ = try defaults.row()
+      guard let next = try value(of: name, defaults, in: old) else { return .addedWithoutValue }
+      if next != first { return .addedForEach(first: first) }
+      try checkWanted()
+    }
+    return .added(first)
+  }
+
+  /// The default of a property in the last row; nil if existing objects do not get it.
+  private func value(of name: String, _ defaults: DeclaredDefaults, in old: Catalog) throws(StoreError) -> Value? {
+    guard let made = try defaults.values([name]).first, withheld(made.value, defaults.entry.name, in: old) == nil else { return nil }
+    switch made.value {
+    case nil: return nil
+    case .scalar(let scalar): return scalar
+    case .list(let elements): return Value.list(elements)
+    case .map(let map): return Value.map(map)
+    }
   }
 
   private func retirement(

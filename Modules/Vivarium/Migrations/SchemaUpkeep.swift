@@ -129,8 +129,12 @@ extension SchemaUpkeep {
     do {
       if configuration.schemaVersion > old.catalog.schemaVersion {
         try configuration.migration?(migration, old.catalog.schemaVersion)
+        try migration.coverage.checkReads()
       }
-      for named in pending { try named.body(migration) }
+      for named in pending {
+        try named.body(migration)
+        try migration.coverage.checkReads()
+      }
     } catch let error as StoreError {
       throw error
     } catch {
@@ -156,7 +160,13 @@ extension SchemaUpkeep {
   private func fillAdded(_ plan: CatalogMigration, _ migration: Migration) throws(StoreError) {
     let write = migration.write
     var added: [String: Set<String>] = [:]
-    for case .addedProperty(let type, let property) in plan.steps { added[type, default: []].insert(property) }
+    for case .addedProperty(let type, let property) in plan.steps {
+      // What a link or a collection had as another type follows, instead of the default.
+      let isMoved = plan.moves.contains { $0.type == type && $0.property == property }
+      let isPlain = plan.working[type]?[property].map { $0.schema.isScalar && !$0.schema.isRelationship } ?? false
+      if isMoved, !isPlain { continue }
+      added[type, default: []].insert(property)
+    }
     for (type, names) in added.sorted(by: { $0.key < $1.key }) {
       guard let defaults = configuration.defaults(of: type, in: plan.working) else { continue }
       _ = try defaults.row()
@@ -165,8 +175,11 @@ extension SchemaUpkeep {
         let keys = try storing { () throws(StorageError) in try KeySnapshot(of: defaults.entry.id, in: write.transaction) }.array
         migration.coverage.need(defaults.entry.column(id), keys)
       }
-      let evaluated = defaults.evaluated(of: names)
-      if !evaluated.isEmpty { try fill(type, evaluated, write) }
+      let evaluated = try defaults.evaluated(of: names)
+      if evaluated.isEmpty { continue }
+      for property in try fill(type, evaluated, write) {
+        migration.coverage.need(property.column, property.keys, withheld: property.reason)
+      }
     }
   }
 

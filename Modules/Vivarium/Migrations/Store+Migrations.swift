@@ -27,11 +27,12 @@ extension Store {
   }
 
   /// Reports what opening the store would do to the file: tries it, including the migration, and writes nothing. Waits for other
-  /// writers as opening does. An error is in the report's `failure`.
+  /// writers as opening does. A missing file is made, empty or as the copy of the seed. An error is in the report's `failure`.
   public static func dryRun(_ configuration: Configuration) throws(StoreError) -> MigrationReport {
     let faults = configuration.schema.faults()
     if !faults.isEmpty { throw .schemaMismatch(faults) }
-    let engine = try storing { () throws(StorageError) in try configuration.backend.open(configuration.options) }
+    // A file that is not there yet is made, as by opening: so that it is the seed's copy, and not an empty one.
+    let engine = try configuration.openEngine().engine
     return try SchemaUpkeep(engine: engine, configuration: configuration).dryRun()
   }
 

@@ -10,6 +10,26 @@ extension AnyValue {
     if value.mayLink { self.store = store.identity }
   }
 
+  /// A value that was read from a store and may link to its objects; nil for any other value.
+  static func linking(_ value: StoreValues.Value, from store: StoreIdentity?) -> AnyValue? {
+    guard value.mayLink, let store else { return nil }
+    var made = AnyValue(value)
+    made.store = store
+    return made
+  }
+
+  /// The store whose objects an untyped value links to; see `common`.
+  static func store(of given: Any?, depth: Int = 0) -> StoreIdentity? {
+    guard depth <= MixedCoding.depthMax, let given = StoreValues.Value.unwrapped(given) else { return nil }
+    switch given {
+    case let value as AnyValue: return value.store
+    case let object as any Model: return object.store?.identity
+    case let elements as [Any?]: return common(elements.map { store(of: $0, depth: depth + 1) })
+    case let entries as [String: Any?]: return common(entries.map { store(of: $0.value, depth: depth + 1) })
+    default: return nil
+    }
+  }
+
   /// A part of a nested value.
   init(part value: StoreValues.Value, of whole: AnyValue) {
     self.init(value)
@@ -81,6 +101,14 @@ extension AnyValue {
   }
 
   public static func _$pending(_ elements: [AnyValue]) -> PendingElements { .mixed(elements) }
+}
+
+extension Scalar {
+  /// A value that was copied from a store. If it is mixed, its links stay links to that store's objects.
+  static func copied(_ value: Value, from store: StoreIdentity?) -> Self? {
+    if self == AnyValue.self, let linking = AnyValue.linking(value, from: store) { return linking as? Self }
+    return Self(persisted: value)
+  }
 }
 
 extension StoreValues.Value {

@@ -122,10 +122,16 @@ extension AnyValue: Scalar {
     AnyValue(vector.value(at: row, as: .mixed), of: store)
   }
   public static func _$element(_ value: StoreValues.Value, _ store: Store) -> AnyValue? { AnyValue(value, of: store) }
+  public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> AnyValue {
+    try _$looseElement(given, property, of: type) ?? _$zero
+  }
   public static func _$looseElement(
     _ given: Any?, _ property: PropertySchema, of type: String
   ) throws(StoreError) -> AnyValue? {
-    AnyValue(try StoreValues.Value(given, for: property, of: type))
+    if let same = given as? AnyValue { return same }
+    var made = AnyValue(try StoreValues.Value(given, for: property, of: type))
+    made.store = AnyValue.store(of: given)
+    return made
   }
 }
 

@@ -18,7 +18,8 @@
 @attached(
   member,
   names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
-  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
+  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill),
+  named(_$computedDefaults))
 @attached(memberAttribute)
 @attached(extension, conformances: Model, Observable, names: arbitrary)
 public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacro")
@@ -28,7 +29,8 @@ public macro Model() = #externalMacro(module: "VivariumMacros", type: "ModelMacr
 @attached(
   member,
   names: named(_$Values), named(_$raw), named(_$owner), named(_$key), named(_$values), named(_$observers),
-  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill))
+  named(init), named(_$name), named(_$schema), named(_$keyPaths), named(_$fill),
+  named(_$computedDefaults))
 @attached(memberAttribute)
 @attached(extension, conformances: Model, Observable, names: arbitrary)
 public macro Model(_ kind: ModelKind) = #externalMacro(module: "VivariumMacros", type: "ModelMacro")

@@ -85,7 +85,10 @@ extension Model {
       return context.value(_$key, ordinal)
     }
     set {
-      guard let context, let ordinal = context.ordinal(named: name) else { return }
+      guard let context else { return }
+      guard let ordinal = context.ordinal(named: name) else {
+        return context.store.refuse(.unknownProperty(name, of: Self._$name))
+      }
       do throws(StoreError) { try context.check(newValue ?? .null, for: ordinal) } catch { return context.store.refuse(error) }
       context.set(_$key, ordinal, newValue ?? .null)
     }

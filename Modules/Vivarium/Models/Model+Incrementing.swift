@@ -20,14 +20,20 @@ extension Model {
   /// Adds to an optional integer. nil stays nil: there is no value to count from, and another device may set it to nil
   /// concurrently.
   public func increment(_ path: ReferenceWritableKeyPath<Self, Int?>, by delta: Int = 1) {
-    guard let old = self[keyPath: path] else { return }
+    guard let old = self[keyPath: path] else { return incrementNothing() }
     if !add(Int64(delta), to: path) { self[keyPath: path] = old &+ delta }
   }
 
   /// Adds to an optional `Int64`.
   public func increment(_ path: ReferenceWritableKeyPath<Self, Int64?>, by delta: Int64 = 1) {
-    guard let old = self[keyPath: path] else { return }
+    guard let old = self[keyPath: path] else { return incrementNothing() }
     if !add(delta, to: path) { self[keyPath: path] = old &+ delta }
+  }
+
+  /// An object that is gone reads as nil, too.
+  private func incrementNothing() {
+    guard let context else { return }
+    do throws(StoreError) { try context.check(_$key) } catch { context.store.refuse(error) }
   }
 
   /// Returns whether the object is managed, so that the store has handled the call.

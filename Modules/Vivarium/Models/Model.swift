@@ -24,8 +24,14 @@ where ObservationChange == ObjectChange {
   /// deadlock.
   static var _$name: String { get }
   static var _$keyPaths: [any PartialKeyPath<Self> & Sendable] { get }
+  /// The ordinals of the properties whose default is no literal, and may be another value for each object.
+  static var _$computedDefaults: [Int] { get }
   /// Puts an unmanaged object's values into a row.
   func _$fill(_ adoption: Adoption) throws(StoreError)
+}
+
+extension Model {
+  public static var _$computedDefaults: [Int] { [] }
 }
 
 /// The parts of a managed object: its type's context in a store, its key, and the store that it keeps alive.

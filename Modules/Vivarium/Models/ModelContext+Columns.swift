@@ -19,6 +19,12 @@ extension ModelContext {
     } else {
       try read(walk, ordinal, into: &values)
     }
+    if V.self == AnyValue.self {
+      // Their links stay links to this store's objects.
+      for i in values.indices {
+        if let value = values[i] { values[i] = V.copied(value.persistedValue, from: store.identity) }
+      }
+    }
     return values
   }
 

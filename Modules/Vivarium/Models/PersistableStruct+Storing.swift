@@ -42,12 +42,28 @@ extension PersistableStruct {
   func merged(into stored: Value, at place: String) throws(StoreError) -> Value {
     let new = try encoded()
     if stored.isNull { return new }
+    return stored.replacing(try Self.known(of: stored, at: place), with: new)
+  }
+
+  /// The same for structs that take the places of stored ones in a list. Equal ones take over what the program does not know of them,
+  /// wherever they were; so do those at the same positions, if there are as many.
+  static func merged(_ elements: [Any], into stored: [Value], at place: String) throws(StoreError) -> [Value] {
+    var new: [Value] = []
+    for case let element as Self in elements { new.append(try element.encoded()) }
+    if new.isEmpty || stored.isEmpty { return new }
+    var known: [Value] = []
+    for value in stored { known.append(value.isNull ? .null : try Self.known(of: value, at: place)) }
+    return Value.replacing(stored, known, with: new)
+  }
+
+  /// The part of a stored value that the struct knows.
+  private static func known(of stored: Value, at place: String) throws(StoreError) -> Value {
     guard let old = Self(persisted: stored) else {
       throw StoreError(
         .typeMismatch, "What is stored in '\(place)' cannot be read as '\(Self.self)', and is not written over.",
         remedy: "Mend it in a migration, or replace it by 'setValue(_:forKey:)'.", details: ["property": place, "value": "\(stored)"])
     }
-    return stored.replacing(try old.encoded(), with: new)
+    return try old.encoded()
   }
 }
 
@@ -72,7 +88,7 @@ extension Value {
 
   /// Matches equal elements to the former ones, wherever they are now; if the list is as long as before, the others match the
   /// former elements at their positions.
-  private static func replacing(_ stored: [Value], _ known: [Value], with new: [Value]) -> [Value] {
+  fileprivate static func replacing(_ stored: [Value], _ known: [Value], with new: [Value]) -> [Value] {
     var places: [Value: [Int]] = [:]
     for at in known.indices.reversed() { places[known[at], default: []].append(at) }
     var origins: [Int?] = new.map { places[$0]?.popLast() }

@@ -84,14 +84,15 @@ extension Store {
     return DynamicResults(self, ResultDescription(query: Query(type: type), source: .all), table)
   }
 
-  /// Creates an object of a type given by name. Missing values get the defaults kept in the file. `.unknownType`,
-  /// `.unknownProperty`, and the errors of `add`.
+  /// Creates an object of a type given by name. Missing values are the declared defaults; of a type without a model, those kept in
+  /// the file. `.unknownType`, `.unknownProperty`, and the errors of `add`.
   @discardableResult
   public func dynamicCreate(_ type: String, _ values: [String: Value] = [:]) throws(StoreError) -> DynamicObject {
     let write = try openWrite(for: "Creating a \(type)")
     guard let entry = write.transaction.catalog[type] else { throw .unknownType(type) }
     if entry.isEmbedded { throw .embeddedAlone(type) }
-    let row = try configuration.defaults(of: type, in: write.transaction.catalog)?.row() ?? RowBuffer(entry)
+    let defaults = configuration.defaults(of: type, in: write.transaction.catalog)
+    let row = try defaults?.row() ?? RowBuffer(entry)
     for (name, value) in values {
       guard let column = entry[name], let slot = entry.slot(of: column.id), case .scalar(let wanted) = column.schema.kind
       else { throw .unknownProperty(name, of: type) }
@@ -105,12 +106,14 @@ extension Store {
       row.set(slot, value)
     }
     defer { didChangeEverything() }
-    do throws(StorageError) {
-      let key = try write.insert(row)
-      return DynamicObject(store: self, id: ObjectID(type: type, key: key), table: entry.id)
-    } catch {
-      let key = entry.primaryKey.flatMap { values[$0.schema.name] }
-      throw StoreError(error, in: write.transaction.catalog, type: type, value: key)
+    let key: ObjectKey
+    do throws(StorageError) { key = try write.insert(row) } catch {
+      let given = entry.primaryKey.flatMap { values[$0.schema.name] }
+      throw StoreError(error, in: write.transaction.catalog, type: type, value: given)
     }
+    if let defaults, let model = model(named: type) {
+      try addLinked(defaults.pending(without: values.keys), of: model, key.rawValue, .error, write)
+    }
+    return DynamicObject(store: self, id: ObjectID(type: type, key: key), table: entry.id)
   }
 }

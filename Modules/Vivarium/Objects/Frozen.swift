@@ -46,11 +46,21 @@ public struct Frozen<T: Model>: Sendable, Identifiable {
     return (try? CopiedValue(column.schema, table.column(column.id), id.key, in: read)) ?? .scalar(.null)
   }
 
+  /// An unmanaged object with the scalars and collections of scalars. Links are not copied.
+  func unmanagedCopy() -> T {
+    let object = T(_$blank: ())
+    let paths = T._$keyPaths
+    for (ordinal, property) in T._$schema.properties.enumerated() where property.isStored && !property.isRelationship {
+      if let value = copied(paths[ordinal]) { object.fill(ordinal, with: value, of: read.identity) }
+    }
+    return object
+  }
+
   /// An unmanaged object with the scalars of this one, on which computed properties are evaluated.
-  private var unmanagedCopy: T {
+  private var computingCopy: T {
     let object = T(_$blank: ())
     for (ordinal, property) in T._$schema.properties.enumerated() where property.isScalar && !property.isRelationship {
-      if let value = try? value(named: property.name) { try? object.setUnmanaged(value, ordinal) }
+      if let value = try? value(named: property.name) { object.fill(ordinal, with: .scalar(value), of: read.identity) }
     }
     return object
   }
@@ -64,14 +74,14 @@ extension Frozen: Hashable {
 extension Frozen {
   /// A property's value in this version. Computed properties are evaluated on a copy with the object's scalars.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
-    guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
-    return V(persisted: value.scalar) ?? V._$zero
+    guard let value = copied(path) else { return computingCopy[keyPath: path] }
+    return V.copied(value.scalar, from: read.identity) ?? V._$zero
   }
 
   /// An optional property's value in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V?>) -> V? {
-    guard let value = copied(path) else { return unmanagedCopy[keyPath: path] }
-    return V(persisted: value.scalar)
+    guard let value = copied(path) else { return computingCopy[keyPath: path] }
+    return V.copied(value.scalar, from: read.identity)
   }
 
   /// The target of a link, frozen in the same version; for a to-one inverse the first object that links here.
@@ -85,7 +95,7 @@ extension Frozen {
 
   /// A list's values in this version, in their order.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
-    copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
+    copied(path)?.elements.map { V.copied($0, from: read.identity) ?? V._$zero } ?? []
   }
 
   /// A list's objects, frozen in the same version, in their order.
@@ -100,7 +110,7 @@ extension Frozen {
 
   /// A set's members in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveSet<V>>) -> Set<V> {
-    Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
+    Set(copied(path)?.elements.compactMap { V.copied($0, from: read.identity) } ?? [])
   }
 
   /// A set's objects, frozen in the same version, in the set's order.
@@ -110,7 +120,7 @@ extension Frozen {
 
   /// A map's values in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
-    Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
+    Dictionary(copied(path)?.entries.map { ($0.key, V.copied($0.value, from: read.identity) ?? V._$zero) } ?? []) { $1 }
   }
 
   /// A map's objects by their keys, frozen in the same version.

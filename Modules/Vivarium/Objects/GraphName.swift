@@ -4,6 +4,15 @@ enum GraphName {
   static let id = "$id"
   /// In place of an object: the number of an object in the document, or the `objectIdentifier` of one that was left out.
   static let reference = "$ref"
+
+  /// The name of the type in an `objectIdentifier`; nil for a text that cannot be one.
+  static func type(in identifier: String) -> String? {
+    guard let hyphen = identifier.firstIndex(of: "-") else { return nil }
+    let name = identifier[..<hyphen]
+    guard let first = name.first, first.isLetter || first == "_", name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+    else { return nil }
+    return String(name)
+  }
 }
 
 /// A property's name as a coding key.

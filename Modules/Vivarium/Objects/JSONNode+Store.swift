@@ -26,10 +26,12 @@ extension JSONNode {
 }
 
 extension JSONNode {
-  /// A mixed value as JSON: types without a JSON form become text, data becomes base64, a link null.
-  init(_ value: Value) {
+  /// A mixed value as JSON: types without a JSON form become text, data becomes base64, a link a reference to an object of `store`.
+  /// Throws if there is a link and no store.
+  init(_ value: Value, in store: Store?) throws {
     switch value {
-    case .null, .link, .object: self = .null
+    case .null, .link: self = .null
+    case .object(let link): self = try .reference(to: link, in: store)
     case .bool(let x): self = .bool(x)
     case .int(let x): self = .int(x)
     case .float(let x): self = x.isFinite ? .double(Double(x)) : .string("\(x)")
@@ -37,8 +39,33 @@ extension JSONNode {
     case .string(let x): self = .string(x)
     case .data(let x): self = .string(x.base64EncodedString())
     case .date, .uuid, .objectId, .decimal: self = .string(value.description)
-    case .list(let x): self = .array(x.map { JSONNode($0) })
-    case .map(let x): self = .object(Dictionary(x.entries.map { ($0.key, JSONNode($0.value)) }) { $1 })
+    case .list(let x): self = .array(try x.map { try JSONNode($0, in: store) })
+    case .map(let x):
+      var members: [String: JSONNode] = [:]
+      for entry in x.entries { members[entry.key] = try JSONNode(entry.value, in: store) }
+      self = .object(members)
+    }
+  }
+
+  /// A link in a mixed value as the links of objects are written: `{"$ref": "Dog-17"}`; null if the object is gone.
+  private static func reference(to link: ObjectLink, in store: Store?) throws -> JSONNode {
+    guard let store else {
+      throw EncodingError.invalidValue(
+        link, .init(codingPath: [], debugDescription: "the object that a mixed value links to has a name only in its store: add the owner"))
+    }
+    guard let identifier = try store.objectIdentifier(of: link) else { return .null }
+    return .object([GraphName.reference: .string(identifier)])
+  }
+
+  /// Whether it is a reference to an object, or has one in it.
+  var refers: Bool {
+    switch self {
+    case .array(let elements): elements.contains(where: \.refers)
+    case .object(let members):
+      if members.count == 1, case .string(let text)? = members[GraphName.reference], GraphName.type(in: text) != nil { true } else {
+        members.values.contains(where: \.refers)
+      }
+    default: false
     }
   }
 }

@@ -11,8 +11,8 @@ extension Model {
   /// try store.write { try store.add(person, update: .modified) }
   /// ```
   ///
-  /// A reference to an object that was left out (`{"$ref": "Dog-17"}`) can only be resolved in a store, so it throws;
-  /// `Store.create(_:json:)` resolves it.
+  /// A reference to an object that was left out (`{"$ref": "Dog-17"}`), as all links in mixed values are, can only be resolved in a
+  /// store, so it throws; `Store.create(_:json:)` resolves it.
   public init(from decoder: any Decoder) throws {
     self.init(_$blank: ())
     try DecodedGraph().fill(self, try decoder.container(keyedBy: PropertyName.self))
@@ -119,13 +119,25 @@ extension SingleValueDecodingContainer {
     case .uuid: .uuid(try decode(UUID.self))
     case .objectId: .objectId(try decode(ObjectId.self))
     case .decimal:
-      if let decimal = Decimal128(try decode(String.self)) {
+      // A number counts as it is written, up to the 38 digits of Foundation's type.
+      if let decimal = (try? decode(Decimal.self)).map({ Decimal128($0) }) {
+        .decimal(decimal)
+      } else if let decimal = Decimal128(try decode(String.self)) {
         .decimal(decimal)
       } else {
         throw DecodingError.dataCorruptedError(in: self, debugDescription: "no decimal number")
       }
-    case .mixed: Value(mixed: try decode(JSONNode.self))
+    case .mixed: try mixed()
     case .link: .null
     }
+  }
+
+  private func mixed() throws -> Value {
+    let node = try decode(JSONNode.self)
+    if node.refers {
+      throw DecodingError.dataCorruptedError(
+        in: self, debugDescription: "an object that a mixed value links to is found only in a store: use 'create(_:json:)'")
+    }
+    return Value(mixed: node)
   }
 }

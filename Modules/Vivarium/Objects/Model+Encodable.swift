@@ -14,8 +14,9 @@ extension Model {
   ///
   /// An object that is reached more than once is encoded once, with a number `"$id"`, and otherwise referred to as `{"$ref": 1}`,
   /// so cycles end. A deeper object becomes `{"$ref": "Dog-17"}`, its `objectIdentifier`, which `Store.create(_:json:)` finds in
-  /// the store. Encoding a deleted object throws `.objectDeleted`. The depth is at most 100, because encoders nest as deep as the
-  /// document and the stack is limited.
+  /// the store; so does every object that a mixed value links to. Encoding a deleted object throws `.objectDeleted`, and a mixed value
+  /// with a link in an object of no store an `EncodingError`. The depth is at most 100, because encoders nest as deep as the document
+  /// and the stack is limited.
   public func encodable(depth: Int = 8) -> some Encodable { EncodableGraph(root: self, depth: min(max(depth, 0), 100)) }
 }
 
@@ -120,20 +121,22 @@ private final class GraphWalk {
         try refer(to: target, in: &nested, depth: depth)
       case let elements as any KeyValueCollection:
         var nested = container.nestedUnkeyedContainer(forKey: name)
-        for element in elements.untypedElements { try encode(element, into: &nested, depth: depth) }
+        for element in elements.untypedElements { try encode(element, of: object.store, into: &nested, depth: depth) }
       case let map as any KeyValueMap:
         var nested = container.nestedContainer(keyedBy: PropertyName.self, forKey: name)
-        for (key, value) in map.untypedEntries { try encode(value, for: PropertyName(key), into: &nested, depth: depth) }
+        for (key, value) in map.untypedEntries {
+          try encode(value, of: object.store, for: PropertyName(key), into: &nested, depth: depth)
+        }
       case let scalar as any Scalar:
         var single = container.superEncoder(forKey: name).singleValueContainer()
-        try single.encode(scalar: scalar)
+        try single.encode(scalar: scalar, of: object.store)
       default: break
       }
     }
   }
 
   private func encode(
-    _ value: Any?, for name: PropertyName, into container: inout KeyedEncodingContainer<PropertyName>, depth: Int
+    _ value: Any?, of store: Store?, for name: PropertyName, into container: inout KeyedEncodingContainer<PropertyName>, depth: Int
   ) throws {
     switch Value.unwrapped(value) {
     case let target as any Model:
@@ -141,12 +144,14 @@ private final class GraphWalk {
       try refer(to: target, in: &nested, depth: depth)
     case let scalar as any Scalar:
       var single = container.superEncoder(forKey: name).singleValueContainer()
-      try single.encode(scalar: scalar)
+      try single.encode(scalar: scalar, of: store)
     default: try container.encodeNil(forKey: name)
     }
   }
 
-  private func encode(_ element: Any?, into container: inout any UnkeyedEncodingContainer, depth: Int) throws {
+  private func encode(
+    _ element: Any?, of store: Store?, into container: inout any UnkeyedEncodingContainer, depth: Int
+  ) throws {
     switch Value.unwrapped(element) {
     case nil: try container.encodeNil()
     case let target as any Model:
@@ -154,7 +159,7 @@ private final class GraphWalk {
       try refer(to: target, in: &nested, depth: depth)
     case let scalar as any Scalar:
       var single = container.superEncoder().singleValueContainer()
-      try single.encode(scalar: scalar)
+      try single.encode(scalar: scalar, of: store)
     default: break
     }
   }
@@ -176,14 +181,14 @@ private final class GraphWalk {
 }
 
 extension SingleValueEncodingContainer {
-  /// Encodes a `Timestamp` as its text, which is exact; a `Date` and every other scalar as its type is encoded.
-  fileprivate mutating func encode(scalar: any Scalar) throws {
+  /// Encodes a `Timestamp` as its text, which is exact; a `Date` and every other scalar as its type is encoded. `store`: of the object.
+  fileprivate mutating func encode(scalar: any Scalar, of store: Store?) throws {
     if let time = scalar as? Timestamp { return try encode(time) }
-    try encode(scalar.persistedValue)
+    try encode(scalar.persistedValue, of: store)
   }
 
   /// Encodes a scalar as the Swift type it came from, so that the encoder's strategies for dates and data apply.
-  fileprivate mutating func encode(_ value: Value) throws {
+  fileprivate mutating func encode(_ value: Value, of store: Store?) throws {
     switch value {
     case .null: try encodeNil()
     case .bool(let x): try encode(x)
@@ -197,7 +202,7 @@ extension SingleValueEncodingContainer {
     case .objectId(let x): try encode(x)
     case .decimal(let x): try encode(x.description)
     case .link(let x): try encode(x.rawValue)
-    case .object, .list, .map: try encode(JSONNode(value))
+    case .object, .list, .map: try encode(JSONNode(value, in: store))
     }
   }
 }

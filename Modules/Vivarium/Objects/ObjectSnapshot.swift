@@ -48,13 +48,7 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
   public func unmanagedCopy() -> T {
     let object = T(_$blank: ())
     for (ordinal, property) in T._$schema.properties.enumerated() where property.isStored && !property.isRelationship {
-      switch values[ordinal] {
-      case .scalar(let value): try? object.setUnmanaged(value, ordinal)  // on a type mismatch the default remains
-      case .list(let elements): try? object.setUnmanaged(elements.map { $0 as Any? }, ordinal)
-      case .map(let map):
-        let values = Dictionary(map.entries.map { ($0.key, $0.value as Any?) }) { $1 }
-        try? object.setUnmanaged(values, ordinal)
-      }
+      object.fill(ordinal, with: values[ordinal], of: store)
     }
     return object
   }
@@ -62,17 +56,29 @@ public struct ObjectSnapshot<T: Model>: Sendable, Hashable {
   private func copied(_ path: PartialKeyPath<T>) -> CopiedValue? { T.ordinal(of: path).map { values[$0] } }
 }
 
+extension Model {
+  /// Sets a property of an unmanaged object to a value copied from a store. On a type mismatch the default remains.
+  func fill(_ ordinal: Int, with value: CopiedValue, of store: StoreIdentity?) {
+    func given(_ value: Value) -> Any? { AnyValue.linking(value, from: store) ?? value }
+    switch value {
+    case .scalar(let value): try? setUnmanaged(given(value), ordinal)
+    case .list(let elements): try? setUnmanaged(elements.map { given($0) }, ordinal)
+    case .map(let map): try? setUnmanaged(Dictionary(map.entries.map { ($0.key, given($0.value)) }) { $1 }, ordinal)
+    }
+  }
+}
+
 extension ObjectSnapshot {
   /// A copied value. Computed properties are evaluated on a copy with the object's scalars.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V>) -> V {
     guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
-    return V(persisted: value.scalar) ?? V._$zero
+    return V.copied(value.scalar, from: store) ?? V._$zero
   }
 
   /// A copied value of an optional property.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, V?>) -> V? {
     guard let value = copied(path) else { return unmanagedCopy()[keyPath: path] }
-    return V(persisted: value.scalar)
+    return V.copied(value.scalar, from: store)
   }
 
   /// A reference to the target of a link.
@@ -82,7 +88,7 @@ extension ObjectSnapshot {
 
   /// A list's values, in their order.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveList<V>>) -> [V] {
-    copied(path)?.elements.map { V(persisted: $0) ?? V._$zero } ?? []
+    copied(path)?.elements.map { V.copied($0, from: store) ?? V._$zero } ?? []
   }
 
   /// References to a list's objects, in their order.
@@ -94,7 +100,7 @@ extension ObjectSnapshot {
 extension ObjectSnapshot {
   /// A set's members.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveSet<V>>) -> Set<V> {
-    Set(copied(path)?.elements.compactMap { V(persisted: $0) } ?? [])
+    Set(copied(path)?.elements.compactMap { V.copied($0, from: store) } ?? [])
   }
 
   /// References to a set's objects.
@@ -104,7 +110,7 @@ extension ObjectSnapshot {
 
   /// A map's values.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
-    Dictionary(copied(path)?.entries.map { ($0.key, V(persisted: $0.value) ?? V._$zero) } ?? []) { $1 }
+    Dictionary(copied(path)?.entries.map { ($0.key, V.copied($0.value, from: store) ?? V._$zero) } ?? []) { $1 }
   }
 
   /// References to a map's objects, by their keys.

@@ -70,8 +70,8 @@ extension Value {
     self = value
   }
 
-  /// Converts numbers to the property's numeric type if nothing is lost; text to a UUID, a date (ISO 8601) or data (base64); a
-  /// number to a date as `JSONEncoder` writes it, in seconds since the reference date.
+  /// Converts numbers to the property's numeric type if nothing is lost, to a decimal as they are written; text to a UUID, a date
+  /// (ISO 8601) or data (base64); a number to a date as `JSONEncoder` writes it, in seconds since the reference date.
   static func converted(_ given: Any?, to type: ValueType, depth: Int = 0) -> Value? {
     guard let given = unwrapped(given), !(given is NSNull) else { return .null }
     if type == .mixed {
@@ -83,6 +83,9 @@ extension Value {
     switch given {
     case let boxed as Value: value = boxed
     case let scalar as any Scalar: value = scalar.persistedValue
+    case let number as NSDecimalNumber where type == .decimal: value = .decimal(Decimal128(number.decimalValue))
+    case let number as Decimal where type == .decimal: value = .decimal(Decimal128(number))
+    case let number as Decimal: value = .double(NSDecimalNumber(decimal: number).doubleValue)
     case let integer as any BinaryInteger:
       guard let exact = Int64(exactly: integer) else { return nil }
       value = .int(exact)
@@ -93,6 +96,8 @@ extension Value {
     case let text as NSString: value = .string(String(describing: text))
     default: return nil
     }
+    // Money: whoever wrote 9.99, in a dictionary or in JSON, meant that number, and not the double beside it. As with literals.
+    if type == .decimal, case .double(let number) = value { return .decimal(Decimal128(floatLiteral: number)) }
     return value.converted(to: type)
   }
 

@@ -20,12 +20,14 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
   let reading: Result<[String], StoreError>
   let passes: @Sendable (Element) -> Bool
   let answers: FilterAnswers
+  /// The source line that named the paths.
+  private let place: SourcePlace?
 
   init(
     _ base: Results<Element>, _ reading: Result<[String], StoreError>, answers: FilterAnswers = FilterAnswers(),
-    _ passes: @escaping @Sendable (Element) -> Bool
+    at place: SourcePlace? = nil, _ passes: @escaping @Sendable (Element) -> Bool
   ) {
-    (self.base, self.reading, self.answers, self.passes) = (base, reading, answers, passes)
+    (self.base, self.reading, self.answers, self.place, self.passes) = (base, reading, answers, place, passes)
   }
 
   /// The store that is read.
@@ -40,7 +42,17 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
 
   /// The rows of `base` that pass.
   private var rows: [Int] {
-    if error != nil { return [] }
+    if base.error != nil {
+      // Reading what is tested says what is wrong with it.
+      _ = base.state.keys()
+      return []
+    }
+    if case .failure(let error) = reading {
+      // A walk asks several times.
+      if !answers.hasSaidFault { store.misuse(error, at: place) }
+      answers.hasSaidFault = true
+      return []
+    }
     base.state.store.settleDerived()
     if let rows = answers.rows(at: store.tick) { return rows }
     // Run the tests before reading the tick: reading a derived property may compute it, which raises the tick.
@@ -64,6 +76,8 @@ public struct FilteredResults<Element: Model>: RandomAccessCollection {
 final class FilterAnswers {
   /// 1 for each row that passes.
   private(set) var passing: [UInt8] = []
+  /// Whether the error of the paths was reported.
+  var hasSaidFault = false
   private var tick: UInt64?
   /// The positions of those rows; nil until first needed.
   private var positions: [Int]?
@@ -90,9 +104,10 @@ extension Results {
   /// reads anything else, a change of that does not run it again.
   ///
   /// Sort and narrow before. Only stored properties can be named; otherwise the results are empty, with `.unknownProperty` in
-  /// `error`. Reads nothing.
+  /// `error`, and reading them is misuse, as with a condition that is wrong. Reads nothing.
   public func filter(
-    reading paths: [PartialKeyPath<Element>], _ passes: @escaping @Sendable (Element) -> Bool
+    reading paths: [PartialKeyPath<Element>], fileID: StaticString = #fileID, line: UInt = #line,
+    _ passes: @escaping @Sendable (Element) -> Bool
   ) -> FilteredResults<Element> {
     FilteredResults(
       self,
@@ -101,17 +116,20 @@ extension Results {
           guard let name = Element.propertyName(of: path) else { throw .notAProperty(path, Element._$name) }
           return name
         }
-      }, passes)
+      }, at: SourcePlace(fileID: fileID, line: line), passes)
   }
 
   /// Filters by a test that reads named paths, which may lead over links, lists and inverses: `reading: ["name", "dogs.age"]`.
-  public func filter(reading names: [String], _ passes: @escaping @Sendable (Element) -> Bool) -> FilteredResults<Element> {
+  public func filter(
+    reading names: [String], fileID: StaticString = #fileID, line: UInt = #line,
+    _ passes: @escaping @Sendable (Element) -> Bool
+  ) -> FilteredResults<Element> {
     FilteredResults(
       self,
       Result { () throws(StoreError) in
         _ = try state.observed()?.only(names)
         return names
-      }, passes)
+      }, at: SourcePlace(fileID: fileID, line: line), passes)
   }
 }
 

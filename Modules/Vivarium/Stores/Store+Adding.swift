@@ -223,9 +223,7 @@ extension Store {
           case .mixed(let elements):
             values = []
             for element in elements { values.append(try element._$elementValue(self)) }
-          case .structs(let elements):
-            values = []
-            for element in elements { values.append(try element._$elementValue(self)) }
+          case .structs(let elements): values = try merged(elements, of: added, pending, write)
           case .objects(let objects):
             values = []
             let parts = update == .modified ? try parts(of: added, pending, write) : []
@@ -251,6 +249,18 @@ extension Store {
     if observing.hasProperties { notifyOfAdded(done) }
   }
 
+  /// Sets the links and collections that a new object, made without an instance, has by default, and adds the objects in them. If it
+  /// throws, the object is gone.
+  func addLinked<T: Model>(
+    _ pending: [Adoption.Pending], of type: T.Type, _ key: Int64, _ update: UpdatePolicy, _ write: RecordedTransaction
+  ) throws(StoreError) {
+    if pending.isEmpty { return }
+    let object: T = live(key)
+    let added = AddedObject(
+      object: object, context: context(type), key: key, pending: pending, values: nil, isNew: true, observers: nil)
+    try addLinked(added, update, write)
+  }
+
   /// Notifies observers of properties of what the addition changed in existing objects: inverses that now include the added ones,
   /// or their own values. In other objects only derived properties are compared.
   private func notifyOfAdded(_ added: [AddedObject]) {
@@ -270,6 +280,28 @@ extension Store {
     _ object: T, _ update: UpdatePolicy, _ write: RecordedTransaction, over part: ObjectKey?
   ) throws(StoreError) -> AddedObject {
     try insert(object, context(T.self), update, write, over: part)
+  }
+
+  /// Structs in stored form. In an updated object they keep what the program does not know of those whose places they take.
+  private func merged(
+    _ elements: [any PersistableStruct], of added: AddedObject, _ pending: Adoption.Pending, _ write: RecordedTransaction
+  ) throws(StoreError) -> [Value] {
+    let property = added.context.properties[pending.ordinal]
+    let (column, key, place) = (property.column, ObjectKey(added.key), "\(added.context.schema.name).\(property.schema.name)")
+    var values: [Value] = []
+    switch pending.shape {
+    case .list where !added.isNew:
+      guard let first = elements.first else { return [] }
+      let stored = try storing { () throws(StorageError) in try write.transaction.values(column, key, 0..<Int.max) }
+      return try type(of: first).merged(elements, into: stored, at: place)
+    case .map(let names) where !added.isNew:
+      for (name, element) in zip(names, elements) {
+        let stored = try storing { () throws(StorageError) in try write.transaction.value(forKey: name, in: column, key) }
+        values.append(try element.merged(into: stored ?? .null, at: place))
+      }
+    default: for element in elements { values.append(try element.encoded()) }
+    }
+    return values
   }
 
   /// The embedded objects that an updated object has at the positions of the given ones; nil for a position without one. They take

@@ -10,12 +10,12 @@ extension Store {
   func checkContext(_ what: @autoclosure () -> String) throws(StoreError) {
     switch home {
     case .queue(let queue):
+      if Store.isOn(queue) { return }
       let current = DispatchQueue.getSpecific(key: Store.currentQueue)
-      if current == ObjectIdentifier(queue) { return }
       throw .wrongContext(
         what(), expected: "queue '\(queue.label)'", actual: current == nil ? "no queue of a store" : "another queue")
     case .runLoop(let loop):
-      if loop.isCurrent { return }
+      if Store.isOn(loop) { return }
       throw .wrongContext(what(), expected: "the thread of the store's run loop", actual: "another thread")
     case .actor(let weak):
       if weak.actor !== MainActor.shared || Store.isOnMain { return }
@@ -32,10 +32,33 @@ extension Store {
   }
 
   private static let mainQueue = {
-    let id = ObjectIdentifier(DispatchQueue.main)
+    // Not that of `DispatchQueue.main`, which on Linux is another object each time.
+    let id = ObjectIdentifier(currentQueue)
     DispatchQueue.main.setSpecific(key: currentQueue, value: id)
     return id
   }()
+
+  /// By what code on a serial queue is known: see `currentQueue`. Any thread.
+  @discardableResult static func identity(of queue: DispatchQueue) -> ObjectIdentifier {
+    // The main queue gets its own before it could be given another.
+    _ = mainQueue
+    if let known = queue.getSpecific(key: currentQueue) { return known }
+    let id = ObjectIdentifier(queue)
+    queue.setSpecific(key: currentQueue, value: id)
+    return id
+  }
+
+  /// Whether it is the main queue, whichever object stands for it.
+  static func isMain(_ queue: DispatchQueue) -> Bool { identity(of: queue) == mainQueue }
+
+  /// Whether the caller runs on a serial queue.
+  static func isOn(_ queue: DispatchQueue) -> Bool {
+    let id = identity(of: queue)
+    return id == mainQueue ? isOnMain : DispatchQueue.getSpecific(key: currentQueue) == id
+  }
+
+  /// Whether the caller runs on a run loop's thread, or on what serves the main thread in its place.
+  static func isOn(_ loop: ThreadRunLoop) -> Bool { loop.isCurrent || loop.isMain && isOnMain }
 
   /// Reports a read outside the store's context, once if it is only logged. For `assert`: debug builds check every read, release
   /// builds none.
@@ -55,7 +78,7 @@ extension Store {
       try checkContext("observe")
       return nil
     } catch {
-      misuse(error)
+      misuse(error, at: SourcePlace(fileID: fileID, line: line))
       return .ended(fileID, line)
     }
   }
@@ -76,7 +99,7 @@ extension DeliveryContext {
   var isMain: Bool {
     switch self {
     case .actor(let weak): weak.actor === MainActor.shared
-    case .queue(let queue): queue === DispatchQueue.main
+    case .queue(let queue): Store.isMain(queue)
     case .runLoop(let loop): loop.isMain
     case .manual: false
     }

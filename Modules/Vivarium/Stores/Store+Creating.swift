@@ -24,9 +24,10 @@ extension Store {
     if T._$schema.isEmbedded { throw .embeddedAlone(T._$name) }
     let write = try openWrite(for: "Creating a \(T._$name)")
     var creation = Creation(update: update, write: write)
-    // If all values are plain, all are checked before anything is written.
-    let isFlat = context(type).properties.allSatisfy {
-      ($0.schema.isScalar && !$0.schema.isRelationship) || value[$0.schema.name] == nil
+    // If all values are plain, all are checked before anything is written; if a default cannot be added, the object is taken back.
+    let isFlat = context(type).properties.allSatisfy { property in
+      guard let given = value[property.schema.name] else { return true }
+      return property.schema.isScalar && !property.schema.isRelationship && !refers(given, property.schema, write)
     }
     if isFlat, update == .error { return live(try create(type, value, &creation)) }
     // Objects that were given are unmanaged again if it fails.
@@ -120,20 +121,31 @@ extension Store {
       // Inserts the row first and sets its links afterwards: so cycles work, and the row buffer is free for the linked objects.
       let adoption = try fill(T.self, context, values, creation.write)
       let made = try insert(adoption, context, .error, creation.write)
+      // Taken now: an object in them may be of the same type, and need the row.
+      let pending = adoption.pending.filter { values[context.properties[$0.ordinal].schema.name] == nil }
+      adoption.pending = []
       (key, isNew) = (made.key, made.isNew)
       if observing.hasProperties { creation.made.insert(ObjectPlace(table: context.table, key: made.key)) }
+      try addLinked(pending, of: T.self, made.key, creation.update, creation.write)
     }
     guard let key else { throw .unknownType(T._$name) }
     if let given = values[GraphName.id], let id = Value.unwrapped(given) as? any BinaryInteger {
       creation.objects[Int64(clamping: id)] = (T._$name, key)
     }
-    for (ordinal, property) in context.properties.enumerated() where property.schema.isStored && property.schema.derivation == nil {
-      guard let given = values[property.schema.name] else { continue }
-      let isPlain = property.schema.isScalar && !property.schema.isRelationship
-      if ordinal == context.primaryKey || (isNew && isPlain) { continue }
-      try assign(given, to: ordinal, of: key, context, &creation)
+    // What mixed values refer to by name may be made from the other values.
+    for isReferring in [false, true] {
+      for (ordinal, property) in context.properties.enumerated() where property.schema.isStored && property.schema.derivation == nil {
+        guard let given = values[property.schema.name], refers(given, property.schema, creation.write) == isReferring else { continue }
+        let isPlain = property.schema.isScalar && !property.schema.isRelationship && !isReferring
+        if ordinal == context.primaryKey || (isNew && isPlain) { continue }
+        try assign(given, to: ordinal, of: key, context, &creation)
+      }
     }
     return key
+  }
+
+  private func refers(_ given: Any?, _ property: PropertySchema, _ write: RecordedTransaction) -> Bool {
+    property.valueType == .mixed && refers(given, write)
   }
 
   /// The existing object with the primary key in the values, if it is to be updated.
@@ -147,7 +159,8 @@ extension Store {
     return try storing { () throws(StorageError) in try creation.write.transaction.key(in: index, equal: [value])?.rawValue }
   }
 
-  /// The row of a new object: its defaults, overridden by the given values.
+  /// The row of a new object: its defaults, overridden by the given values. Without links, collections, and mixed values that refer to
+  /// objects.
   private func fill<T: Model>(
     _ type: T.Type, _ context: ModelContext, _ values: [String: Any?], _ write: RecordedTransaction
   ) throws(StoreError) -> Adoption {
@@ -161,10 +174,11 @@ extension Store {
       guard case .scalar(let type) = property.schema.kind, type != .link, property.schema.derivation == nil,
         let given = values[property.schema.name]
       else { continue }
+      missing.removeAll { $0 == ordinal }
+      if refers(given, property.schema, write) { continue }
       if type == .mixed { try AnyValue.check(given, for: identity) }
       let value = try Value(given, for: property.schema, of: T._$name)
       adoption.row.set(adoption.slots[ordinal], value)
-      missing.removeAll { $0 == ordinal }
     }
     if let first = missing.first {
       throw .missingValue(type: T._$name, property: context.properties[first].schema.name)
@@ -222,7 +236,7 @@ extension Store {
         values.append(.init(key, try element(value, property.schema, of: context.schema.name, &creation)))
       }
       announce(ordinal, of: key, context, &creation)
-      try storing { () throws(StorageError) in try creation.write.replaceMap(property.column, ObjectKey(key), values) }
+      _ = try storing { () throws(StorageError) in try creation.write.replaceMap(property.column, ObjectKey(key), values) }
     case .set:
       guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.untypedElements
@@ -232,7 +246,7 @@ extension Store {
         values.append(try self.element(element, property.schema, of: context.schema.name, &creation))
       }
       announce(ordinal, of: key, context, &creation)
-      try storing { () throws(StorageError) in try creation.write.replaceSet(property.column, ObjectKey(key), values) }
+      _ = try storing { () throws(StorageError) in try creation.write.replaceSet(property.column, ObjectKey(key), values) }
     case .list:
       guard let given = Value.isNull(given) ? [Any?]() : Value.unwrapped(given),
         let elements = (given as? [Any?]) ?? (given as? any KeyValueCollection)?.untypedElements
@@ -251,7 +265,11 @@ extension Store {
     _ given: Any?, _ property: PropertySchema, of type: String, _ creation: inout Creation
   ) throws(StoreError) -> Value {
     guard property.isRelationship else {
-      if property.valueType == .mixed { try AnyValue.check(given, for: identity) }
+      var given = given
+      if property.valueType == .mixed {
+        if refers(given, creation.write) { given = try linked(given, of: property, creation.write) }
+        try AnyValue.check(given, for: identity)
+      }
       return try Value(given, for: property, of: type)
     }
     guard let given = Value.unwrapped(given), !Value.isNull(given) else {
@@ -283,37 +301,15 @@ extension Store {
     {
       return .link(ObjectKey(known.key))
     }
-    if let identifier = reference as? String, let key = try key(of: target, identifier: identifier, creation.write) {
+    if let identifier = reference as? String, let table = creation.write.transaction.catalog[target._$name],
+      let key = try key(table, identifier: identifier, creation.write)
+    {
       return .link(key)
     }
-    throw StoreError(
-      .typeMismatch, "'\(property.name)' refers to \(Value.shown(reference)), which is neither in the data nor in the store.",
-      details: ["property": property.name])
+    throw .unresolved(reference, property)
   }
 
-  /// The object with an `objectIdentifier`: `Type-primaryKey` or `Type-key`.
-  private func key(
-    of type: any Model.Type, identifier: String, _ write: RecordedTransaction
-  ) throws(StoreError) -> ObjectKey? {
-    let prefix = "\(type._$name)-"
-    guard identifier.hasPrefix(prefix), let table = write.transaction.catalog[type._$name] else { return nil }
-    let text = String(identifier.dropFirst(prefix.count))
-    return try storing { () throws(StorageError) in
-      guard let primaryKey = table.primaryKey, let index = table.primaryIndex, let wanted = primaryKey.schema.valueType else {
-        guard let key = Int64(text).map({ ObjectKey($0) }), try write.transaction.contains(table.id, key) else { return nil }
-        return key
-      }
-      let value = wanted.integerRange == nil ? Value.converted(text, to: wanted) : Int64(text).map { .int($0) }
-      guard let value, value.fits(wanted) else { return nil }
-      return try write.transaction.key(in: index.id, equal: [value])
-    }
-  }
-
-  func model(named name: String?) -> (any Model.Type)? {
-    configuration.models.lazy.compactMap { type in
-      (type as? any Model.Type) ?? (type as? any ValueModel.Type)?._$live
-    }.first { $0._$name == name }
-  }
+  func model(named name: String?) -> (any Model.Type)? { name.flatMap { configuration.model(named: $0) } }
 
   private func write(
     _ value: Value, to column: ColumnID, _ key: Int64, _ context: ModelContext, _ write: RecordedTransaction

@@ -8,7 +8,8 @@ extension Store {
   /// Opens a store in the context of the caller: its actor, if it has one. Without one, nothing is delivered automatically until an
   /// actor observes; `refresh()` delivers on request.
   ///
-  /// Creates a missing file, and adds whatever the models need and the file lacks. Blocks meanwhile; `open` does not.
+  /// Creates a missing file, as a copy of the configuration's `seed` if there is one, and adds whatever the models need and the file
+  /// lacks. Blocks meanwhile; `open` does not.
   public convenience init(
     _ configuration: Configuration, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -21,7 +22,7 @@ extension Store {
   public convenience init(
     _ configuration: Configuration, queue: DispatchQueue, fileID: StaticString = #fileID, line: UInt = #line
   ) throws(StoreError) {
-    queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue))
+    Store.identity(of: queue)
     try self.init(configuration, try Store.prepare(configuration), home: .queue(queue), place: "\(fileID):\(line)")
   }
 
@@ -54,6 +55,7 @@ extension Store {
     return try result.get()
   }
 
+  /// Under this key each queue that has stores keeps its own identity, for code that runs there to be known by.
   static let currentQueue = DispatchSpecificKey<ObjectIdentifier>()
 
   /// Opens the engine and brings the file's schema up to the models'. One error lists every fault, of the models and against the
@@ -67,7 +69,7 @@ extension Store {
     if !faults.isEmpty || !schema.faults().isEmpty {
       throw .schemaMismatch(faults + allFaults(of: schema, against: configuration))
     }
-    let engine = try storing { () throws(StorageError) in try configuration.backend.open(configuration.options) }
+    let (engine, isSeeded) = try configuration.openEngine(flag: flag)
     if configuration.options.isReadOnly {
       try checkReadable(engine, schema, configuration)
       return PreparedStore(shared: .of(engine), steps: [])
@@ -83,6 +85,8 @@ extension Store {
       try storing { () throws(StorageError) in try configuration.backend.remove() }
       var fresh = configuration
       fresh.deletesIfMigrationNeeded = false
+      // The seed needs the migration too.
+      if isSeeded { fresh.seed = nil }
       return try prepare(fresh, progress: progress, flag: flag)
     }
   }

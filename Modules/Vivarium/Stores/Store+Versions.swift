@@ -7,7 +7,7 @@ import Synchronization
 public struct HeldVersion: Sendable, Hashable {
   /// The version.
   public var version: Version
-  /// The system's id of the process that holds it.
+  /// The system's id of the process that holds it; 0 if unknown: it may not write beside the file.
   public var processID: Int32
   /// `Configuration.label` of the store that holds it; for another process's store without a label, where it was opened. nil if the
   /// holder is not a store, or gave no label.
@@ -139,7 +139,8 @@ extension Store {
     }
     let label = pin.label.map { " ('\($0)')" } ?? ""
     let age = pin.sinceMilliseconds.map { ", for \(max(0, Store.now &- $0) / 1_000) s" } ?? ""
-    return "the oldest, \(version.rawValue), is held by process \(pin.processID)\(label)\(age)"
+    let process = pin.processID == 0 ? "a process that may not write beside the file" : "process \(pin.processID)"
+    return "the oldest, \(version.rawValue), is held by \(process)\(label)\(age)"
   }
 
   /// Whether this store has been behind for longer than its policy allows, or old versions keep at least half of their allowed

@@ -17,7 +17,8 @@ extension ValueResults: StoreObservable {
 public enum ValueChange<Value: ValueModel>: Sendable {
   /// The value at the first notification; nil if there is none.
   case initial(Value?)
-  /// The value changed, appeared or disappeared: its state at the previous notification, and now.
+  /// The value changed, appeared or disappeared: its state at the previous notification, or as a commit that skipped the observer made
+  /// it, and now. If the store moved over such a commit of another store and a later one at once, `old` is the state before both.
   case change(old: Value?, new: Value?)
   /// The value cannot be observed. The last call.
   case error(StoreError)
@@ -39,17 +40,16 @@ extension Store {
     let name = V.Live._$schema.properties.first(where: \.isPrimaryKey)?.name ?? ""
     let condition = Comparison(.path(PropertyPath([name])), .equal, .constant(key.persistedValue))
     let found = objects(V.Live.self).refined { $0.condition = .comparison(condition) }
-    var known: V?
-    return found.observe(isolation: isolation, fileID: fileID, line: line) { change in
+    // The old value comes from the version that the observer knows: a commit that skips it moves that version, and calls nobody.
+    return found.observe(
+      options: ObservationOptions(includingOldValues: true), isolation: isolation, fileID: fileID, line: line
+    ) { change in
       switch change {
-      case .initial(let objects):
-        known = objects.first.map { V($0) }
-        block(.initial(known))
+      case .initial(let objects): block(.initial(objects.first.map { V($0) }))
       case .error(let error): block(.error(error))
-      case .update(let objects, _, _, _):
-        let new = objects.first.map { V($0) }
-        block(.change(old: known, new: new))
-        known = new
+      case .update(let objects, _, _, let rows):
+        let old: [Frozen<V.Live>] = rows.details.map { $0.modifiedObjects() + $0.deletedObjects() } ?? []
+        block(.change(old: old.first.map { V($0.unmanagedCopy()) }, new: objects.first.map { V($0) }))
       }
     }
   }

@@ -3,21 +3,39 @@ import StorageInterface
 import StoreValues
 
 extension RecordedTransaction {
-  /// Replaces the members of a set. Members that remain are not touched.
-  func replaceSet(_ column: ColumnID, _ key: ObjectKey, _ values: [Value]) throws(StorageError) {
-    let kept = Set(values)
-    for member in try transaction.values(column, key, 0..<Int.max) where !kept.contains(member) {
-      try remove(member: member, from: column, key)
+  /// Several edits, all or none.
+  func wholly<R>(_ edits: () throws(StorageError) -> R) throws(StorageError) -> R {
+    try beginSavepoint()
+    let result: R
+    do throws(StorageError) { result = try edits() } catch {
+      try rollbackToSavepoint()
+      throw error
     }
-    for value in values { try insert(member: value, into: column, key) }
+    try releaseSavepoint()
+    return result
   }
 
-  /// Replaces the entries of a map. Entries that remain are not touched.
-  func replaceMap(_ column: ColumnID, _ key: ObjectKey, _ entries: [ValueMap.Entry]) throws(StorageError) {
+  /// Replaces the members of a set. Members that remain are not touched. Returns whether there were others.
+  @discardableResult
+  func replaceSet(_ column: ColumnID, _ key: ObjectKey, _ values: [Value]) throws(StorageError) -> Bool {
+    var changed = false
+    let kept = Set(values)
+    for member in try transaction.values(column, key, 0..<Int.max) where !kept.contains(member) {
+      if try remove(member: member, from: column, key) { changed = true }
+    }
+    for value in values { if try insert(member: value, into: column, key) { changed = true } }
+    return changed
+  }
+
+  /// Replaces the entries of a map. Entries that remain are not touched. Returns whether there were others.
+  @discardableResult
+  func replaceMap(_ column: ColumnID, _ key: ObjectKey, _ entries: [ValueMap.Entry]) throws(StorageError) -> Bool {
+    var changed = false
     let kept = Set(entries.map { MapKey($0.key) })
     for entry in try transaction.entries(column, key, 0..<Int.max) where !kept.contains(MapKey(entry.key)) {
-      try remove(key: entry.key, from: column, key)
+      if try remove(key: entry.key, from: column, key) { changed = true }
     }
-    for entry in entries { try set(entry.value, forKey: entry.key, in: column, key) }
+    for entry in entries { if try set(entry.value, forKey: entry.key, in: column, key) { changed = true } }
+    return changed
   }
 }

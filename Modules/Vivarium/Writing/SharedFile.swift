@@ -9,6 +9,7 @@ package struct SharedFile: Sendable {
   private static let queue = DispatchQueue(label: "vivarium.books")
 
   private let shared: SharedEngine
+  private let configuration: StoreConfiguration
   private let companion: (any CommitCompanion)?
   private let writeTimeout: Duration?
   /// The path; nil for a store in memory, which no other process can open.
@@ -16,6 +17,7 @@ package struct SharedFile: Sendable {
 
   fileprivate init(_ store: Store) {
     shared = store.shared
+    configuration = store.configuration
     companion = store.configuration.commitCompanion
     writeTimeout = store.configuration.writeTimeout
     let backend = store.configuration.backend
@@ -33,6 +35,11 @@ package struct SharedFile: Sendable {
     let snapshot = try shared.engine.beginRead()
     defer { snapshot.end() }
     return try body(snapshot)
+  }
+
+  /// The newest version for any thread, with the types of the store from which this was made.
+  package func freeze(fileID: StaticString = #fileID, line: UInt = #line) throws(StoreError) -> FrozenStore {
+    try FrozenStore(configuration, shared, place: "\(fileID):\(line)")
   }
 
   /// Writes changes of other replicas: see `SharedEngine.integrate`. Durable when it returns.
@@ -84,6 +91,10 @@ package protocol StoreCompanion: Sendable {
 
   /// Whether objects of a type are also written elsewhere, in other replicas of the file.
   func replicates(_ typeName: String) -> Bool
+
+  /// Makes a file that was copied another replica than the one it was copied from, in an open write. Does nothing in a file that is
+  /// no replica.
+  func becomeAnother(_ write: RecordedTransaction) throws(StorageError)
 }
 
 extension StoreConfiguration {

@@ -17,7 +17,7 @@ extension Store {
   }
 
   /// Runs an edit that may add objects to the store: if it throws, those are unmanaged again.
-  func addingAll<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+  package func addingAll<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let outer = writer.edits.added
     writer.edits.added = []
     do throws(StoreError) {

@@ -32,8 +32,8 @@ struct WriteSite: WritingSite, @unchecked Sendable {
   func holdsUp(_ waiting: Self) -> Bool {
     if isSameContext(as: waiting) { return true }
     switch home {
-    case .queue(let queue): return DispatchQueue.getSpecific(key: Store.currentQueue) == ObjectIdentifier(queue)
-    case .runLoop(let loop): return loop.isCurrent
+    case .queue(let queue): return Store.isOn(queue)
+    case .runLoop(let loop): return Store.isOn(loop)
     // Tasks change threads, and threads run several tasks.
     case .manual: return isSameThread(as: waiting) && task == waiting.task
     case .actor: return false
@@ -46,8 +46,8 @@ extension DeliveryContext {
   fileprivate func isSame(as other: Self) -> Bool {
     switch (self, other) {
     case (.actor(let a), .actor(let b)): a.actor != nil && a.actor === b.actor
-    case (.queue(let a), .queue(let b)): a === b
-    case (.runLoop(let a), .runLoop(let b)): a.isCurrent && b.isCurrent
+    case (.queue(let a), .queue(let b)): a === b || Store.identity(of: a) == Store.identity(of: b)
+    case (.runLoop(let a), .runLoop(let b)): Store.isOn(a) && Store.isOn(b)
     default: false
     }
   }

@@ -106,6 +106,8 @@ struct OpeningTests {
     let sync = try #require(store.sync)
     try store.write { _ = try store.create(Note.self, value: ["id": "a"]) }
     await waitFor(await sync.notices()) { if case .file = $0 { true } else { false } }
+    // Not that another process has the file.
+    await waitFor(await sync.notices()) { if case .state(.fileUnavailable(let error)) = $0 { !error.remedy.isEmpty } else { false } }
     try FileManager.default.removeItem(atPath: inTheWay)
     try await sync.uploaded()
     #expect(await sync.state == .live)

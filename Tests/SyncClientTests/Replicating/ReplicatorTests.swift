@@ -55,6 +55,13 @@ final class TestConnector: SyncConnector {
   }
 
   func mend() { state.withLock { $0.isCut = false } }
+
+  /// Has the server say something that it does not say by itself, while it says nothing else.
+  func say(_ message: ServerMessage) async throws {
+    let parts = try FrameEncoder().parts(of: message.frame)
+    // Connections that have ended hear nothing.
+    for transport in state.withLock({ $0.open }) { try? await transport.send(parts) }
+  }
 }
 
 /// A store that is replicated by a host.
@@ -222,6 +229,34 @@ struct ReplicatorTests {
       device.store.refresh()
       #expect(device.store.objects(Note.self).map(\.id) == ["kept"])
     }
+  }
+
+  @Test("keeps what it has where its user may make no other store, and sends it when one was removed")
+  func quota() async throws {
+    let later = Mutex<Int64>(0)
+    var configuration = ServerConnectionConfiguration()
+    configuration.storesOfUser = 1
+    let host = SyncHost(
+      stores: MemoryServerStore(), access: OpenAccess(), configuration: configuration,
+      clock: { Int64(Date().timeIntervalSince1970 * 1000) + later.withLock { $0 } })
+    let (first, second) = (try Device(host, "ann", path: "/~/one"), try Device(host, "ann", path: "/~/two"))
+    await first.replicator.start()
+    try await first.replicator.downloaded()
+    try second.store.write { _ = try second.store.create(Note.self, value: ["id": "kept"]) }
+    let notices = await second.replicator.notices()
+    await second.replicator.start()
+    await waitFor(notices) {
+      guard case .state(.suspended(let error)) = $0 else { return false }
+      return error.code == .quotaExceeded && error.text.contains("1 stores") && !error.remedy.isEmpty
+    }
+    #expect(try second.note("kept") != nil)
+    try await host.stores.removeStore(try #require(StorePath("/ann/one")))
+    later.withLock { $0 += 1_000 }
+    await second.replicator.retry()
+    try await second.replicator.uploaded()
+    #expect(await second.replicator.state == .live)
+    #expect(try await host.stores.stores().map(\.text) == ["/ann/two"])
+    for device in [first, second] { await device.replicator.stop() }
   }
 
   private nonisolated func isOfRemoval(_ notice: SyncNotice) -> Bool {

@@ -42,10 +42,10 @@ private final class FailingEngine: EngineInFront {
 
 /// A server that was restored, and a device with something that the server does not have.
 @MainActor @Suite(.timeLimit(.minutes(15))) struct ResetModeTests {
-  private let server = MemoryServerStore()
+  let server = MemoryServerStore()
 
   /// Two notes are written without a network, after the server was restored to when it had one.
-  private func restored(_ options: Replicator.Options, _ configuration: Store.Configuration? = nil) async throws -> Device {
+  func restored(_ options: Replicator.Options, _ configuration: Store.Configuration? = nil) async throws -> Device {
     let host = SyncHost(stores: server, access: OpenAccess())
     let path = try #require(StorePath("/shared/notes"))
     let device = try Device(host, "ann", configuration, options: options)
@@ -61,13 +61,13 @@ private final class FailingEngine: EngineInFront {
     return device
   }
 
-  private func notes(_ device: Device) async throws -> [String] {
+  func notes(_ device: Device) async throws -> [String] {
     try await device.replicator.downloaded()
     device.store.refresh()
     return device.store.objects(Note.self).map(\.id).sorted()
   }
 
-  private func options(_ mode: ResetMode) -> Replicator.Options {
+  func options(_ mode: ResetMode) -> Replicator.Options {
     var options = Replicator.Options()
     (options.firstDelay, options.longestDelay, options.resetMode) = (.milliseconds(5), .milliseconds(20), mode)
     return options
@@ -135,7 +135,7 @@ private final class FailingEngine: EngineInFront {
   @Test(arguments: [ResetMode.discard, .manual]) func theAppHasTimeForACopy(mode: ResetMode) async throws {
     let before = Mutex(0)
     var options = options(mode)
-    options.beforeReset = { before.withLock { $0 += 1 } }
+    options.beforeReset = { _ in before.withLock { $0 += 1 } }
     let device = try await restored(options)
     let notices = await device.replicator.notices()
     device.wire.mend()
@@ -157,7 +157,7 @@ private final class FailingEngine: EngineInFront {
     let (begun, goesOn) = (AsyncSignal(), AsyncSignal())
     let calls = Mutex(0)
     var options = options(.recover)
-    options.beforeReset = {
+    options.beforeReset = { _ in
       let number = calls.withLock { number in
         number += 1
         return number

@@ -35,6 +35,16 @@ private enum Moved {
   }
 }
 
+private enum Marked {
+  @Model final class Note {
+    @PrimaryKey var id = ""
+    var text = ""
+    var count = 0
+    var tags: LiveList<String>
+    var marks: LiveSet<String> = ["new"]
+  }
+}
+
 @MainActor @Suite("Programs that disagree about a replicated type", .timeLimit(.minutes(15)))
 struct SchemaClashTests {
   private let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess())
@@ -150,5 +160,17 @@ struct SchemaClashTests {
     // The file is as it was.
     let store = try open("bob", Note.self)
     #expect(store.objects(Note.self).map(\.count) == [3] && store.objects(Note.self).map(\.text) == ["tea"])
+  }
+
+  /// Each replica would insert them once more.
+  @Test("refuse elements that all objects were to have by default", arguments: [0, 1] as [UInt64])
+  func elements(version: UInt64) throws {
+    do {
+      let store = try open("bob", Note.self)
+      try store.write { _ = try store.create(Note.self, value: ["id": "a", "text": "tea"]) }
+    }
+    let error = try #require(throws: StoreError.self) { _ = try open("bob", Marked.Note.self, version: version) }
+    #expect(error.code == .schemaMismatch && "\(error)".contains("Note.marks") && "\(error)".contains("each replica"), "\(error)")
+    #expect(try open("bob", Note.self).objects(Note.self).map(\.text) == ["tea"])
   }
 }

@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
+import StorageCoordination
 import StorageInterface
+import StorageLMDB
 import StorageMemory
 import SyncModel
 import SyncProtocol
@@ -74,6 +76,31 @@ private final class GatedEngine: EngineInFront {
     #expect(second.isHeld)
     #expect(try first.tryBegin() == false)
     second.end()
+  }
+
+  /// The end of the process itself is seen with programs that are killed.
+  @Test func `the right of a process that has died is found at the next look, of which there are several within a second`() async throws {
+    let directory = TemporaryDirectory()
+    let store = try Device(host, "ann", Store.Configuration.lmdb(directory.file("ann"))).store
+    // The lock of another process, until the system takes it back.
+    let path = try #require(store.file.path) + FileTurn.replication
+    let lock = Mutex<FileTurn?>(try FileTurn.take(path: path, "file of who replicates it"))
+    let pauses = Mutex<[Duration]>([])
+    let stood = Mutex(0)
+    let turn = SessionTurn(of: store.file) { pause in
+      let count = pauses.withLock { pauses in
+        pauses.append(pause)
+        return pauses.count
+      }
+      if count == 3 { lock.withLock { $0 = nil } }
+    }
+    #expect(try await turn.begin { stood.withLock { $0 += 1 } })
+    #expect(turn.isHeld)
+    // Once for each wait, and not once more after the third, in which it died.
+    #expect(stood.withLock { $0 } == 3)
+    #expect(pauses.withLock { $0 } == Array(repeating: SessionTurn.pause, count: 3))
+    #expect(SessionTurn.pause * 4 <= .seconds(1))
+    turn.end()
   }
 
   @Test func `a replicator that is stopped while it integrates gives up the file afterwards`() async throws {

@@ -39,6 +39,10 @@ struct SessionHarness {
   static let welcome = ServerMessage.welcome(
     Welcome(version: 1, features: [], serverTime: 1_000_000, pingSeconds: 30, messageBytes: 1 << 20))
 
+  /// The same of a server that goes on with pages that were begun.
+  static let goingOn = ServerMessage.welcome(
+    Welcome(version: 1, features: .rest, serverTime: 1_000_000, pingSeconds: 30, messageBytes: 1 << 20))
+
   /// Up to where it waits for `bound`.
   mutating func greet(_ standing: LocalStanding = standing()) {
     handle(.start)

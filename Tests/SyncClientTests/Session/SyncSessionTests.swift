@@ -219,9 +219,18 @@ import VivariumTestSupport
     harness.handle(.outbox([Harness.write(1), Harness.write(2)], reading: harness.reading?.number ?? 0))
     harness.receive(.acknowledged(session: 1, clientSeq: 1))
     harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: ""))
-    #expect(harness.effects.contains(.reset(asNewReplica: false)) && harness.session.state == .resetting)
+    #expect(harness.effects.contains(.reset(.clock)) && harness.session.state == .resetting)
     #expect(harness.handle(.written) == [])
     harness.handle(.standing(Harness.standing(clientSeq: 2)))
+    #expect(harness.session.state == .connecting)
+  }
+
+  @Test func `objects that differ are the server's from then on, and the replica stays the same`() {
+    var harness = Harness()
+    harness.goLive()
+    harness.receive(.error(session: 1, code: .stateDiffers, retryAfterSeconds: 0, text: ""))
+    #expect(harness.effects.contains(.reset(.objectsDiffer)) && harness.session.state == .resetting)
+    harness.handle(.standing(Harness.standing()))
     #expect(harness.session.state == .connecting)
   }
 
@@ -377,7 +386,7 @@ import VivariumTestSupport
   @Test func `a file that the server knows more of than it does itself was restored, and begins anew`() {
     var harness = Harness()
     harness.goLive(Harness.standing(clientSeq: 3), Harness.bound(judged: 5))
-    #expect(harness.effects.contains(.reset(asNewReplica: true)) && harness.session.state == .resetting)
+    #expect(harness.effects.contains(.reset(.otherHistory)) && harness.session.state == .resetting)
     #expect(harness.handle(.standing(Harness.standing())).last == .report(.connecting))
   }
 
@@ -388,7 +397,7 @@ import VivariumTestSupport
     standing.stamps = [5: Stamp(time: 7, replica: standing.replica)]
     bound.judgedStamp = Stamp(time: stamp, replica: standing.replica)
     harness.goLive(standing, bound)
-    #expect(harness.effects.contains(.reset(asNewReplica: true)) == isForked)
+    #expect(harness.effects.contains(.reset(.otherHistory)) == isForked)
   }
 
   @Test func `a message that does not belong ends the connection`() {
@@ -440,9 +449,12 @@ import VivariumTestSupport
   }
 
   private func event(_ harness: Harness, _ random: inout SeededGenerator) -> SyncSessionEvent {
-    let standing = Harness.standing(cursor: UInt64(random.below(9)), clientSeq: UInt64(random.below(9)))
+    var standing = Harness.standing(cursor: UInt64(random.below(9)), clientSeq: UInt64(random.below(9)))
+    var page = Harness.page(isLast: random.oneIn(2))
+    if !page.isLast { page.next = [1] }
+    if random.oneIn(3) { standing.staged = StagedPages(of: Harness.bound(.snapshot), page).followed(by: [page]) }
     let generation = harness.session.generation &- UInt64(random.below(2))
-    switch random.below(26) {
+    switch random.below(27) {
     case 0: return random.oneIn(5) ? .stop : .start
     case 1: return .start
     case 2: return .network(isThere: !random.oneIn(4))
@@ -455,17 +467,18 @@ import VivariumTestSupport
     case 11, 12: return .outbox((1...3).map { Harness.write(UInt64($0 + random.below(4))) }, reading: harness.session.reading)
     case 13, 14: return .integrated(standing, generation: generation)
     case 15, 16: return random.oneIn(4) ? .failedLocally : .written
-    case 17, 18: return .received(Harness.welcome, bytes: 10)
+    case 17, 18: return .received(random.oneIn(2) ? Harness.welcome : Harness.goingOn, bytes: 10)
     case 19, 20:
-      let mode = Bound.Mode.allCases[random.below(4)]
+      let mode = Bound.Mode.allCases[random.below(5)]
       let bound = Harness.bound(mode, judged: UInt64(random.below(3)), credit: UInt64(random.below(400)))
       return .received(.bound(session: 1, bound), bytes: 10)
-    case 21: return .received(.state(session: 1, Harness.page(isLast: random.oneIn(2))), bytes: random.below(1 << 22))
+    case 21: return .received(.state(session: 1, page), bytes: random.below(1 << 22))
     case 22: return .received(.changes(session: 1, [LogEntry(Seq(3), .own(clientSeq: 1))]), bytes: random.below(1 << 22))
     case 23: return .received(.credit(session: UInt32(1), bytes: UInt64(random.below(300))), bytes: 10)
     case 24:
       let code = SyncErrorCode.allCases[random.below(SyncErrorCode.allCases.count)]
       return .received(.error(session: 1, code: code, retryAfterSeconds: UInt64(random.below(9)), text: ""), bytes: 10)
+    case 25: return .staged(generation: generation)
     default: return .received([.pong(number: 1), .goAway(seconds: 1), .unbound(session: 1), .authenticated][random.below(4)], bytes: 10)
     }
   }

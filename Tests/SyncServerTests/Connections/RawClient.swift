@@ -26,8 +26,8 @@ actor RawClient {
     return (client, bound)
   }
 
-  func hello(_ token: String, versions: [UInt16] = [1]) async throws {
-    try await send(.hello(Hello(versions: versions, features: [], token: token)))
+  func hello(_ token: String, versions: [UInt16] = [1], features: SyncFeatures = []) async throws {
+    try await send(.hello(Hello(versions: versions, features: features, token: token)))
   }
 
   func bind(

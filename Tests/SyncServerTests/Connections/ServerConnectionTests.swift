@@ -170,7 +170,7 @@ struct ServerConnectionTests {
   func anyBytes() throws {
     var random = SeededGenerator.forTest()
     for _ in 0..<2_000 {
-      var (connection, _) = try open(SyncIdentity(user: "ann"))
+      var (connection, _) = try open(SyncIdentity(user: "ann"), random.oneIn(2) ? .rest : [])
       var isOver = false
       for _ in 0..<random.below(20) where !isOver {
         var part = try parts(RandomMessage.client(&random)).randomElement(using: &random) ?? []
@@ -187,7 +187,7 @@ struct ServerConnectionTests {
 enum RandomMessage {
   static func client(_ random: inout SeededGenerator) -> ClientMessage {
     let session = UInt32(random.below(3))
-    switch random.below(10) {
+    switch random.below(11) {
     case 0: return .hello(Hello(versions: [1], features: [], token: "t"))
     case 1: return .authenticate(token: "u")
     case 2, 3:
@@ -201,6 +201,11 @@ enum RandomMessage {
     case 6: return .acknowledge(session: session, Acknowledgement(cursor: .zero, pendingBase: .zero, refusalSeen: .zero))
     case 7: return .credit(session: session, bytes: UInt64(random.below(1000)))
     case 8: return .mark(session: session, number: 1)
+    case 9:
+      let history = [UInt8](repeating: 1, count: 16)
+      return .rest(
+        session: session,
+        BegunPages(mode: .delta, history: history, asOf: .zero, stable: .zero, judged: 0, refusal: .zero, next: [1]))
     default: return .unbind(session: session)
     }
   }

@@ -40,7 +40,9 @@ import VivariumTestSupport
   /// How often files began anew, and took objects in place of entries. Of processes that ended, too.
   var resets: Int { sessions.reduce(ended.resets) { $0 + $1.resets } }
   var fetches: Int { sessions.reduce(ended.fetches) { $0 + $1.fetches } }
-  private var ended = (resets: 0, fetches: 0)
+  /// How often a walk over objects went on behind a cut.
+  var rests: Int { sessions.reduce(ended.rests) { $0 + $1.rests } }
+  private var ended = (resets: 0, fetches: 0, rests: 0)
 
   // MARK: what can happen
 
@@ -139,6 +141,7 @@ import VivariumTestSupport
     sessions[index].connection?.leave()
     ended.resets += sessions[index].resets
     ended.fetches += sessions[index].fetches
+    ended.rests += sessions[index].rests
     sessions[index] = FramedSession(world.replicas[index], at: world.time.now())
   }
 

@@ -26,6 +26,8 @@ import VivariumTestSupport
   private(set) var resets = 0
   /// How often objects came in place of entries.
   private(set) var fetches = 0
+  /// How often the rest of pages came that an earlier connection had begun.
+  private(set) var rests = 0
   /// The last mark up to which the file has everything.
   private(set) var reached: UInt64 = 0
   private var isTokenDue = false
@@ -68,7 +70,7 @@ import VivariumTestSupport
     case .reset:
       resets += 1
       works.append(.effect(effect))
-    case .readStanding, .readOutbox, .integrate, .take: works.append(.effect(effect))
+    case .readStanding, .readOutbox, .integrate, .stage, .dropPages, .take: works.append(.effect(effect))
     case .reached(let mark): reached = max(reached, mark)
     case .tell: break
     }
@@ -106,6 +108,7 @@ import VivariumTestSupport
     guard let frame = try decoder.take(part) else { return }
     let message = try ServerMessage(frame)
     if case .welcome(let welcome) = message { encoder.compresses = welcome.features.contains(.compression) }
+    if case .bound(_, let bound) = message, bound.mode == .rest { rests += 1 }
     handle(.received(message, bytes: frame.body.count), at: now)
     if case .welcome = message, let clockOffset { works.append(.setClock(clockOffset)) }
   }
@@ -123,14 +126,15 @@ import VivariumTestSupport
     case .effect(let given):
       let effect = faulty(given)
       if let generation = effect.generation, generation != session.generation { return }
-      if case .take(let pages, _, _) = effect {
+      if case .take(let pages, _, let staged, _) = effect {
         fetches += 1
-        for page in pages { for object in page.objects { replica.highest = max(replica.highest, object.state.record.lastSeq) } }
+        let all = try await replica.stagedPages(staged) + pages
+        for page in all { for object in page.objects { replica.highest = max(replica.highest, object.state.record.lastSeq) } }
       }
       var other: ReplicaID?
-      if case .reset(let isNew) = effect {
+      if case .reset(let cause) = effect {
         replica.forget()
-        if isNew { other = replica.rename() }
+        if cause.makesNewReplica { other = replica.rename() }
       }
       answer = try await SessionFile(try replica.store.file).answer(
         effect, clockOffset: clockOffset, wall: replica.wall, other: other)
@@ -143,7 +147,11 @@ import VivariumTestSupport
     guard let fault = replica.fault else { return effect }
     switch effect {
     case .integrate(let entries, let generation): return .integrate(entries.compactMap { fault.entry($0) }, generation: generation)
-    case .take(let pages, let bound, let generation): return .take(pages.map { fault.page($0) }, bound, generation: generation)
+    case .take(let pages, let bound, let staged, let generation):
+      return .take(pages.map { fault.page($0) }, bound, behind: staged, generation: generation)
+    // Of which purge they are shows in the last page, which is never put aside.
+    case .stage(let pages, let staged, let generation) where fault == .objectsOfPagesLost:
+      return .stage(pages.map { fault.page($0) }, behind: staged, generation: generation)
     default: return effect
     }
   }

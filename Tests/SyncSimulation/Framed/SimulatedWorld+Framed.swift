@@ -38,7 +38,7 @@ extension SimulatedWorld {
         report.serverKills += 1
       }
     }
-    (report.actions, report.resets, report.snapshots) = (network.count, network.resets, network.fetches)
+    (report.actions, report.resets, report.snapshots, report.rests) = (network.count, network.resets, network.fetches, network.rests)
   }
 
   /// Lets things happen between the devices and the server, and looks at the files that took part.

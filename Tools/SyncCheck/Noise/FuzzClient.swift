@@ -16,7 +16,7 @@ struct FuzzClient {
 
   /// The first message.
   mutating func hello() -> ClientMessage {
-    let features = SyncFeatures(rawValue: UInt64(random.below(4)))
+    let features = SyncFeatures(rawValue: UInt64(random.below(8)))
     compresses = features.contains(.compression)
     return .hello(Hello(versions: [1], features: features, token: FuzzHost.user, device: random.isOne(of: 2) ? "a phone" : ""))
   }

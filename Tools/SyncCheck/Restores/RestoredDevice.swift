@@ -46,7 +46,7 @@ import Vivarium
     options.longestDelay = .milliseconds(200)
     options.resetMode = mode
     let starts = Starts()
-    options.beforeReset = { await starts.add() }
+    options.beforeReset = { _ in await starts.add() }
     self.starts = starts
     replicator = store.replicator(
       path: "/~/numbers", connector: try WebSocketConnector("ws://127.0.0.1:\(wire.port)"), credentials: FixedToken(token),

@@ -40,7 +40,7 @@ package final class ResultsTracking<Element: Model> {
     do throws(StoreError) { try store.checkContext("observe") } catch {
       start = .none(in: store)
       (token, resume) = (.ended(fileID, line), {})
-      store.misuse(error)
+      store.misuse(error, at: SourcePlace(fileID: fileID, line: line))
       block(.error(error))
       return
     }

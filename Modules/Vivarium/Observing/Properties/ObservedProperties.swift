@@ -8,7 +8,7 @@ import StoreValues
 struct ObservedProperties {
   let entry: TableEntry
   let catalog: Catalog
-  private let models: [any SchemaDescribing.Type]
+  private let configuration: StoreConfiguration
 
   /// nil if the type is not in the store.
   init?(_ type: String, in store: Store) {
@@ -16,13 +16,12 @@ struct ObservedProperties {
     guard let entry = catalog[type] else { return nil }
     self.entry = entry
     self.catalog = catalog
-    models = store.configuration.models
+    configuration = store.configuration
   }
 
   /// Whether an inverse is declared to-one, which only the model knows.
   private func isToOne(_ type: String, _ inverse: String) -> Bool {
-    guard let model = models.first(where: { $0._$schema.name == type }) as? any Model.Type else { return false }
-    return model.isInverseToOne(inverse)
+    configuration.model(named: type)?.isInverseToOne(inverse) ?? false
   }
 
   /// The number of links over which changes are reported if an observer names no properties.

@@ -49,7 +49,7 @@ extension Store {
       let store = try sibling(fileID, line)
       let token = begin(store)
       let handed = TransferredStore(store: store)
-      queue.setSpecific(key: Store.currentQueue, value: ObjectIdentifier(queue))
+      Store.identity(of: queue)
       queue.async { handed.store.settle(in: .queue(queue)) }
       return token
     } catch {

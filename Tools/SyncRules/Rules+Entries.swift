@@ -1,4 +1,3 @@
-#if Sync
 import SyncModel
 import SyncProtocol
 
@@ -140,4 +139,3 @@ extension Rule {
     ]
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Sync
 import SyncModel
 import SyncProtocol
 
@@ -80,6 +79,16 @@ actor RuleConnection {
     return bound
   }
 
+  /// The pages of objects, up to the last.
+  func pages() async throws -> [StatePage] {
+    var pages: [StatePage] = []
+    while pages.last?.isLast != true {
+      let message = try await next("a page of objects") { if case .state(1, _) = $0 { true } else { false } }
+      if case .state(_, let page) = message { pages.append(page) }
+    }
+    return pages
+  }
+
   /// An error with a code, or one of some.
   func error(_ codes: SyncErrorCode...) async throws {
     let message = try await next("error \(codes.map(\.rawValue))") { if case .error = $0 { true } else { false } }
@@ -128,4 +137,3 @@ actor RuleConnection {
     throw Fault("'marked' was expected, and the connection ended")
   }
 }
-#endif

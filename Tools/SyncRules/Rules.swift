@@ -1,19 +1,34 @@
-#if Sync
 import SyncModel
 import SyncProtocol
 
 /// One rule of the protocol, and the exchange that shows it.
-struct Rule: Sendable {
-  /// As in Docs/SyncProtocol.md.
-  let section: String
-  let name: String
-  let check: @Sendable (Exchange) async throws -> Void
-
-  init(_ section: String, _ name: String, _ check: @escaping @Sendable (Exchange) async throws -> Void) {
-    (self.section, self.name, self.check) = (section, name, check)
+package struct Rule: Sendable, CustomStringConvertible {
+  /// What some rules need beside a server and a user.
+  package enum Need: String, Sendable {
+    /// The token of another user.
+    case anotherUser = "another user"
+    /// A server that forgets entries when it is told to.
+    case forgetting = "a server that forgets entries when it is told to"
   }
 
-  static var all: [Rule] { parts + order + standing + entries + declarations + errors }
+  /// As in Docs/SyncProtocol.md.
+  let section: String
+  package let name: String
+  /// What it needs; nil for nothing else.
+  package let need: Need?
+  private let exchanges: @Sendable (Exchange) async throws -> Void
+
+  init(_ section: String, _ name: String, needs need: Need? = nil, _ exchanges: @escaping @Sendable (Exchange) async throws -> Void) {
+    (self.section, self.name, self.need, self.exchanges) = (section, name, need, exchanges)
+  }
+
+  /// Puts the rule to the server of an exchange, which has what it needs. Throws what the server does otherwise.
+  package func check(_ exchange: Exchange) async throws { try await exchanges(exchange) }
+
+  package var description: String { "\(section): \(name)" }
+
+  /// All rules. Each needs an exchange with a path of its own.
+  package static var all: [Rule] { parts + limits + order + tokens + standing + forgetting + entries + declarations + pages + errors }
 
   // MARK: Parts and messages
 
@@ -163,4 +178,3 @@ extension Exchange {
     try await connection.end()
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Sync
 import SyncModel
 import SyncProtocol
 
@@ -40,4 +39,3 @@ extension Exchange {
     return welcome.features.contains(.declarations) ? connection : nil
   }
 }
-#endif

@@ -1,14 +1,45 @@
-#if Sync
 import SyncModel
 import SyncProtocol
 
 /// What a rule works with: the server, who the user is there, and a store that nobody else uses.
-struct Exchange: Sendable {
+package struct Exchange: Sendable {
   let connector: any SyncConnector
   let token: String
   /// A new one for each rule.
   let path: String
+  /// How long an answer may take.
   let patience: Duration
+  /// The token of somebody else; nil if nobody is known.
+  let otherToken: String?
+  /// Has the server forget the entries that the log of a store has so far, and nothing else; nil if nobody knows how.
+  private let forget: (@Sendable (_ path: String) async throws -> Void)?
+
+  /// - Parameters:
+  ///   - path: of a store that does not exist yet; the user must be allowed to make it.
+  ///   - otherToken: the token of another user.
+  ///   - forget: has the server forget the entries that the log of a store has so far.
+  package init(
+    connector: any SyncConnector, token: String, path: String, patience: Duration = .seconds(10), otherToken: String? = nil,
+    forget: (@Sendable (_ path: String) async throws -> Void)? = nil
+  ) {
+    (self.connector, self.token, self.path, self.patience) = (connector, token, path, patience)
+    (self.otherToken, self.forget) = (otherToken, forget)
+  }
+
+  /// Whether there is what a rule needs.
+  package func has(_ need: Rule.Need?) -> Bool {
+    switch need {
+    case .anotherUser: otherToken != nil
+    case .forgetting: forget != nil
+    case nil: true
+    }
+  }
+
+  /// The log of the store begins behind its last entry from now on.
+  func forgetLog() async throws {
+    guard let forget else { throw Fault("nobody knows how the server forgets entries") }
+    try await forget(path)
+  }
 
   func connection() async throws -> RuleConnection { try await RuleConnection(connector, patience: patience) }
 
@@ -32,18 +63,27 @@ struct Exchange: Sendable {
   func live(
     _ replica: UInt64, features: SyncFeatures = [], cursor: Seq = .zero, history: [UInt8] = []
   ) async throws -> (RuleConnection, Bound, Welcome) {
+    let (connection, bound, welcome) = try await begun(replica, features: features, cursor: cursor, history: history)
+    if bound.mode == .snapshot || bound.mode == .delta { _ = try await connection.pages() }
+    return (connection, bound, welcome)
+  }
+
+  /// A connection that is bound to the store and has granted bytes.
+  func begun(
+    _ replica: UInt64, features: SyncFeatures = [], cursor: Seq = .zero, history: [UInt8] = []
+  ) async throws -> (RuleConnection, Bound, Welcome) {
     let connection = try await connection()
     let bind = bind(replica, cursor: cursor, history: history)
     try await connection.send(hello(features: features), bind, .credit(session: 1, bytes: 1 << 20))
     let welcome = try await connection.welcome()
-    let bound = try await connection.bound()
-    if bound.mode == .snapshot || bound.mode == .delta {
-      while true {
-        let message = try await connection.next("a page of objects") { if case .state(1, _) = $0 { true } else { false } }
-        if case .state(_, let page) = message, page.isLast { break }
-      }
-    }
-    return (connection, bound, welcome)
+    return (connection, try await connection.bound(), welcome)
+  }
+
+  /// A connection that is let in.
+  func welcomed(_ features: SyncFeatures = []) async throws -> (RuleConnection, Welcome) {
+    let connection = try await connection()
+    try await connection.send(hello(features: features))
+    return (connection, try await connection.welcome())
   }
 
   /// A changeset of a replica that makes an object and gives it a name.
@@ -69,4 +109,3 @@ struct Exchange: Sendable {
       operations: [SyncModel.Operation(object, epoch: nobody, .set("name", .string("nowhere"), isDefault: false))])
   }
 }
-#endif

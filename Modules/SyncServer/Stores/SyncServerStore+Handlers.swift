@@ -1,0 +1,95 @@
+import SyncModel
+
+/// Where a server keeps which names of handlers it knows: as cursors in an otherwise empty store.
+package enum HandlerNames {
+  /// No user has this path: see `UserRecord.isName`.
+  // The text is a valid path; StorePathTests checks it.
+  package static let path = StorePath("/__server/handlers").unsafelyUnwrapped
+
+  /// The cursor that says that a name is known. No handler's name has a colon.
+  package static func known(_ name: String) -> String { name + ":known" }
+
+  /// Whether it is the name of a handler that a server runs itself.
+  package static func isOfServer(_ name: String) -> Bool { name.hasPrefix("__") }
+}
+
+/// How far a handler is at one store.
+package struct HandlerReport: Hashable, Sendable {
+  package let path: StorePath
+  package let name: String
+  package let cursor: Seq
+  /// The entries of the log that the handler has not processed.
+  package let lag: UInt64
+  /// When the lease ends, in milliseconds since 1970; nil if no process has the handler.
+  package let leasedUntil: Int64?
+}
+
+/// What came of the wish to remove a handler.
+package enum HandlerRemoval: Hashable, Sendable {
+  /// It was removed from this many stores.
+  case removed(stores: Int)
+  /// A process has it: nothing was removed.
+  case isHeld(HandlerReport)
+  /// There is no such handler.
+  case isUnknown
+}
+
+extension SyncServerStore {
+  /// The handlers of some stores, by path and name. A store that does not exist, or not any more, has none. O(stores).
+  package func handlerReports(of paths: [StorePath], at time: Int64) async throws(ServerStoreError) -> [HandlerReport] {
+    var reports: [HandlerReport] = []
+    for path in paths.sorted() {
+      do throws(ServerStoreError) {
+        let found = try await handlers(path)
+        // Read after the cursors, so that none is ahead of it.
+        guard !found.isEmpty, let head = try await heads([path])[path] else { continue }
+        for (name, standing) in found.sorted(by: { $0.key < $1.key }) {
+          reports.append(
+            HandlerReport(
+              path: path, name: name, cursor: standing.cursor, lag: head.rawValue - min(head.rawValue, standing.cursor.rawValue),
+              leasedUntil: standing.leaseEnd > time ? standing.leaseEnd : nil))
+        }
+      } catch { guard error.code == .unknownStore else { throw error } }
+    }
+    return reports
+  }
+
+  /// The stores that may have handlers: all but the one with the handlers' names.
+  package func storesOfHandlers() async throws(ServerStoreError) -> [StorePath] {
+    try await stores().filter { $0 != HandlerNames.path }
+  }
+
+  /// Removes a handler that no process has: from one store, or from all, with its name. One whose name the server has forgotten begins
+  /// with what comes when it runs again; at a single store that it was removed from it begins with the log's first entry.
+  ///
+  /// A process that runs the handler and has nothing to do has no lease, and cannot be told from one that was ended.
+  package func removeHandler(
+    _ name: String, from path: StorePath?, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerRemoval {
+    let paths = if let path { [path] } else { try await storesOfHandlers() }
+    let found = try await handlerReports(of: paths, at: time).filter { $0.name == name }
+    if let held = found.first(where: { $0.leasedUntil != nil }) { return .isHeld(held) }
+    var isKnown = false
+    // The name comes first: a process that dies in between leaves cursors without a name, which a handler goes on from.
+    if path == nil { isKnown = try await forgetHandlerName(name) }
+    for report in found {
+      do throws(ServerStoreError) { try await removeHandler(report.path, name) } catch {
+        guard error.code == .unknownStore else { throw error }
+      }
+    }
+    return found.isEmpty && !isKnown ? .isUnknown : .removed(stores: found.count)
+  }
+
+  /// Returns whether the name was known.
+  private func forgetHandlerName(_ name: String) async throws(ServerStoreError) -> Bool {
+    do throws(ServerStoreError) {
+      let isKnown = try await handlers(HandlerNames.path)[HandlerNames.known(name)] != nil
+      for kept in [HandlerNames.known(name), name] { try await removeHandler(HandlerNames.path, kept) }
+      return isKnown
+    } catch {
+      // No handler was ever registered.
+      guard error.code == .unknownStore else { throw error }
+      return false
+    }
+  }
+}
