@@ -50,7 +50,7 @@ extension Replicator {
   /// Notes what the file has answered. Returns what the reset has come to, once the server's objects are in the file.
   func noteReset(_ effect: SyncSessionEffect, _ event: SyncSessionEvent) -> ResetOutcome? {
     switch (effect, event) {
-    case (.reset(let cause), .standing(let standing)):
+    case (.reset(let cause), .begunAnew(let standing)):
       // A clock that is wrong as well changes nothing about why the file takes the server's objects.
       let earlier = begunReset
       let discarded = standing.recovery?.joined(earlier?.discarded) ?? earlier?.discarded

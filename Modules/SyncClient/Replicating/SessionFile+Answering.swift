@@ -33,7 +33,7 @@ extension SessionFile {
       let standing = try await take(pages, bound, behind: staged, clockOffset: clockOffset, wall: wall)
       return .integrated(standing, generation: generation)
     case .reset(let cause):
-      return .standing(try await beginAnew(as: cause.makesNewReplica ? other ?? ReplicaStanding.drawn().replica : nil))
+      return .begunAnew(try await beginAnew(as: cause.makesNewReplica ? other ?? ReplicaStanding.drawn().replica : nil))
     default: return nil
     }
   }

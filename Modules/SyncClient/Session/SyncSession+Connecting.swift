@@ -80,10 +80,11 @@ extension SyncSession {
     greet(&effects)
   }
 
-  mutating func standingRead(_ standing: LocalStanding, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    if state == .resetting {
-      return restamps < 2 ? begin(now, &effects) : wait(until: now + delay(after: restamps), &effects)
-    }
+  mutating func begunAnew(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
+    if restamps < 2 { begin(now, &effects) } else { wait(until: now + delay(after: restamps), &effects) }
+  }
+
+  mutating func standingRead(_ standing: LocalStanding, _ effects: inout [SyncSessionEffect]) {
     // A connection sends one hello, with the standing that was read first; an earlier connection may have asked too.
     guard isConnected, local == nil else { return }
     (local, schema) = (standing, standing.schema)

@@ -156,7 +156,8 @@ package struct SyncSession: Sendable {
     case .disconnected: if isConnected { fail(now, random, &effects) }
     case .received(let message, let bytes): if isConnected { receive(message, bytes, now, random, &effects) }
     case .timer(let timer, let generation): if generation == self.generation { ring(timer, now, random, &effects) }
-    case .standing(let standing): standingRead(standing, now, &effects)
+    case .standing(let standing): standingRead(standing, &effects)
+    case .begunAnew: if state == .resetting { begunAnew(now, &effects) }
     case .written: planUpload(now, &effects)
     case .outbox(let entries, let reading): if reading == self.reading { upload(entries, &effects) }
     case .staged(let generation): if generation == self.generation { haveStaged(&effects) }

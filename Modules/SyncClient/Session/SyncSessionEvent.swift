@@ -31,8 +31,11 @@ package enum SyncSessionEvent: Sendable {
   /// A message, and its size in bytes, inflated.
   case received(ServerMessage, bytes: Int)
   case timer(SyncSessionTimer, generation: UInt64)
-  /// The answer to `.readStanding`, and to `.reset` once that is done.
+  /// The answer to `.readStanding`.
   case standing(LocalStanding)
+  /// The answer to `.reset`, once that is done. An event of its own: while a file begins anew, what an ended connection had asked for may
+  /// still be answered.
+  case begunAnew(LocalStanding)
   /// The app wrote something, durably.
   case written
   /// The answer to `.readOutbox`: the oldest changesets after the given number, in order.

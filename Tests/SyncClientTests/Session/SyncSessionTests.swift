@@ -221,7 +221,7 @@ import VivariumTestSupport
     harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: ""))
     #expect(harness.effects.contains(.reset(.clock)) && harness.session.state == .resetting)
     #expect(harness.handle(.written) == [])
-    harness.handle(.standing(Harness.standing(clientSeq: 2)))
+    harness.handle(.begunAnew(Harness.standing(clientSeq: 2)))
     #expect(harness.session.state == .connecting)
   }
 
@@ -230,7 +230,7 @@ import VivariumTestSupport
     harness.goLive()
     harness.receive(.error(session: 1, code: .stateDiffers, retryAfterSeconds: 0, text: ""))
     #expect(harness.effects.contains(.reset(.objectsDiffer)) && harness.session.state == .resetting)
-    harness.handle(.standing(Harness.standing()))
+    harness.handle(.begunAnew(Harness.standing()))
     #expect(harness.session.state == .connecting)
   }
 
@@ -243,7 +243,7 @@ import VivariumTestSupport
       harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: "ahead"))
       #expect(harness.effects.contains(.tell(.clockSkew, text: "ahead")) == (round > 1))
       #expect(harness.session.state == .resetting)
-      harness.handle(.standing(standing))
+      harness.handle(.begunAnew(standing))
       #expect(harness.session.state == (round > 1 ? .waiting : .connecting))
       if round > 1 {
         harness.now += 60_000
@@ -257,7 +257,7 @@ import VivariumTestSupport
     harness.handle(.outbox([Harness.write(1)], reading: harness.reading?.number ?? 0))
     harness.receive(.acknowledged(session: 1, clientSeq: 1))
     harness.receive(.error(session: 1, code: .clockSkew, retryAfterSeconds: 0, text: "ahead"))
-    harness.handle(.standing(standing))
+    harness.handle(.begunAnew(standing))
     #expect(harness.session.state == .connecting)
   }
 
@@ -387,7 +387,16 @@ import VivariumTestSupport
     var harness = Harness()
     harness.goLive(Harness.standing(clientSeq: 3), Harness.bound(judged: 5))
     #expect(harness.effects.contains(.reset(.otherHistory)) && harness.session.state == .resetting)
-    #expect(harness.handle(.standing(Harness.standing())).last == .report(.connecting))
+    #expect(harness.handle(.begunAnew(Harness.standing())).last == .report(.connecting))
+  }
+
+  @Test func `while it begins anew, what an ended connection had asked for changes nothing`() {
+    var harness = Harness()
+    harness.goLive(Harness.standing(clientSeq: 3), Harness.bound(judged: 5))
+    #expect(harness.session.state == .resetting)
+    #expect(harness.handle(.standing(Harness.standing(clientSeq: 3))) == [] && harness.session.state == .resetting)
+    harness.handle(.begunAnew(Harness.standing()))
+    #expect(harness.session.state == .connecting)
   }
 
   @Test(arguments: [(7, false), (8, true)])
@@ -462,7 +471,7 @@ import VivariumTestSupport
     case 4: return .token(random.oneIn(4) ? nil : "t")
     case 5, 6: return .connected
     case 7: return random.oneIn(3) ? .disconnected : .written
-    case 8, 9: return .standing(standing)
+    case 8, 9: return random.oneIn(2) ? .standing(standing) : .begunAnew(standing)
     case 10: return .timer([.retry, .upload, .acknowledge, .ping, .pong][random.below(5)], generation: generation)
     case 11, 12: return .outbox((1...3).map { Harness.write(UInt64($0 + random.below(4))) }, reading: harness.session.reading)
     case 13, 14: return .integrated(standing, generation: generation)
