@@ -153,6 +153,8 @@ let targets: [Target] = [
     ], path: "Tools/vivarium-server"),
   Room.library("SyncProving", [], path: "Tools/SyncProving"),
   Room.library("StorageForwarding", ["StorageInterface", "StoreValues"], path: "Tools/StorageForwarding"),
+  Room.library(
+    "ServerStoreForwarding", ["SyncModel", "SyncProtocol", "SyncServer"], path: "Tools/ServerStoreForwarding"),
   Room.library("SyncRules", ["SyncModel", "SyncProtocol"], path: "Tools/SyncRules"),
   Room.program("sync-conformance", ["SyncProtocol", "SyncRules", "SyncWebSocket", argumentParser], path: "Tools/sync-conformance"),
   Room.program("vivarium-sync-demo", ["SyncProving", argumentParser], path: "Tools/vivarium-sync-demo"),
@@ -165,8 +167,8 @@ let targets: [Target] = [
   Room.program(
     "SyncCheck",
     [
-      "StorageForwarding", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages", "StoreValues", "SyncClient",
-      "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres",
+      "ServerStoreForwarding", "StorageForwarding", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreMessages",
+      "StoreValues", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncStorePostgres",
       "SyncWebSocket", "Vivarium", argumentParser,
     ] + network("NIOCore", "NIOPosix"), path: "Tools/SyncCheck"),
   Room.program("conformance", ["ConformanceCases"], path: "Tools/conformance"),
@@ -283,13 +285,13 @@ let targets: [Target] = [
   Room.program(
     "event-child",
     [
-      "StorageLMDB", "StoreMessages", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded",
+      "ServerStoreForwarding", "StorageLMDB", "StoreMessages", "SyncClient", "SyncEvents", "SyncModel", "SyncProtocol", "SyncServer", "SyncStoreEmbedded",
       "Vivarium",
     ], path: "Tests/EventChild"),
   Room.tests(
     "SyncEventsTests",
     [
-      "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
+      "ServerStoreForwarding", "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
       "SyncProving", "SyncServer", "Vivarium", "VivariumTestSupport", "event-child",
     ]),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),

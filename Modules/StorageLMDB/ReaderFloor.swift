@@ -13,9 +13,11 @@ import Darwin
 struct ReaderFloor: Sendable {
   private static let roundsMax = 100_000
 
-  // Both are constants. The transaction was reset, is never renewed again, and is aborted once, by any thread as LMDB allows. The number
-  // is in the table's map, which outlives this, and is only stored to, atomically.
+  // Safe to share: a constant that `mdb_txn_begin` made, not anything of the file's. It was reset, is never renewed again, and is aborted
+  // once, by `end`; by any thread, which LMDB allows for handles with MDB_NOTLS.
   nonisolated(unsafe) private let transaction: OpaquePointer
+  // Safe to share: a constant, of a line that `ReaderTable.number` found within its map, which outlives this: `end` comes before LMDB's
+  // handles are closed, and the table's after. It is only stored to, atomically; nothing in the file leads it elsewhere.
   nonisolated(unsafe) private let number: UnsafeMutablePointer<UInt64>
 
   /// Takes a read transaction for its line. Nil if that cannot be found: then the transaction is still the caller's.

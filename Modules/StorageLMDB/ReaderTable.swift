@@ -18,8 +18,14 @@ struct ReaderTable: Sendable {
   private static let processOffset = 8
 
   private let descriptor: Int32
-  /// The first line; nil if the file could not be mapped. Safe to share: set once, unmapped by `end` alone, which nobody outlives, and each
-  /// access is an atomic operation within the lines.
+  /// More lines than anybody's table has: the length of the file says how many there are, and could say anything.
+  private static let linesMax = 1 << 16
+
+  // Safe to share and to follow, whatever the file holds. It is set once, and unmapped by `end` alone, after LMDB's handles. It is
+  // touched only as aligned atomic words (lines are cache lines, and so is what `tableStart` counts) within the `count` lines that were
+  // mapped: `number` and `process` check that, and nothing else computes an address. What is read is only compared. A file that becomes
+  // shorter meanwhile is not met here first: LMDB has the same lines mapped, and touches them in each transaction.
+  /// The first line; nil if the file could not be mapped.
   nonisolated(unsafe) private let first: UnsafeMutableRawPointer?
   /// The number of lines.
   let count: Int
@@ -29,13 +35,15 @@ struct ReaderTable: Sendable {
     let file = cs_open(files.lock, true, false, 0, &number)
     guard file >= 0 else { throw .system(number, .transaction, doing: "open the table of readers", path: files.lock) }
     descriptor = file
-    let length = Int(lseek(file, 0, SEEK_END))
     let start = LMDBFiles.tableStart
-    guard length > start, let map = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), map != MAP_FAILED else {
+    let lines = min((Int(lseek(file, 0, SEEK_END)) - start) / LMDBFiles.readerSize, ReaderTable.linesMax)
+    guard lines > 0, let map = mmap(nil, start + lines * LMDBFiles.readerSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
+      map != MAP_FAILED
+    else {
       (first, count) = (nil, 0)
       return
     }
-    (first, count) = (map + start, (length - start) / LMDBFiles.readerSize)
+    (first, count) = (map + start, lines)
   }
 
   /// Call after LMDB's handles were closed, once.
@@ -46,13 +54,13 @@ struct ReaderTable: Sendable {
 
   /// Where a line has the number of its transaction; nil if there is no such line.
   func number(_ line: Int) -> UnsafeMutablePointer<UInt64>? {
-    guard line < count else { return nil }
+    guard (0..<count).contains(line) else { return nil }
     return first.map { ($0 + line * LMDBFiles.readerSize).assumingMemoryBound(to: UInt64.self) }
   }
 
   /// The process that has a line; 0: nobody.
   func process(_ line: Int) -> Int32 {
-    guard line < count, let first else { return 0 }
+    guard (0..<count).contains(line), let first else { return 0 }
     let place = first + line * LMDBFiles.readerSize + ReaderTable.processOffset
     return Int32(bitPattern: cs_load32(place.assumingMemoryBound(to: UInt32.self)))
   }

@@ -1,9 +1,10 @@
+import ServerStoreForwarding
 import SyncModel
 import SyncProtocol
 import SyncServer
 
 /// A server's stores whose process dies before or after the transaction of what a handler has written.
-struct MortalStores: SyncServerStore {
+struct MortalStores: ServerStoreInFront {
   let base: any SyncServerStore
   let fuse: Fuse
 
@@ -16,71 +17,4 @@ struct MortalStores: SyncServerStore {
     if !changesets.isEmpty { fuse.reached(.afterCommit) }
     return numbers
   }
-
-  // MARK: as they are
-
-  func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
-  func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
-  func stores() async throws(ServerStoreError) -> [StorePath] { try await base.stores() }
-  func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
-  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
-
-  func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
-  ) async throws(ServerStoreError) -> Standing {
-    try await base.bind(path, replica, secret: secret, user: user, at: time)
-  }
-
-  func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
-    try await base.declare(path, schema)
-  }
-
-  func commit(
-    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
-  ) async throws(ServerStoreError) -> [UploadOutcome] {
-    try await base.commit(path, replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
-  }
-
-  func changes(
-    _ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int
-  ) async throws(ServerStoreError) -> LogPage {
-    try await base.changes(path, for: replica, after: seq, limitBytes: limitBytes)
-  }
-
-  func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
-  ) async throws(ServerStoreError) -> StatePage {
-    try await base.objects(path, changedAfter: seq, behind: last, limitBytes: limitBytes)
-  }
-
-  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await base.objects(path, asOf: seq)
-  }
-
-  func acknowledge(
-    _ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64
-  ) async throws(ServerStoreError) {
-    try await base.acknowledge(path, replica, state, at: time)
-  }
-
-  func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
-    try await base.purge(path, expiry: expiry)
-  }
-
-  func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
-    try await base.truncateLog(path, through: seq)
-  }
-
-  func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
-  ) async throws(ServerStoreError) -> HandlerLease? {
-    try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
-  }
-
-  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
-    try await base.renew(path, lease, until: end, at: time)
-  }
-
-  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] { try await base.handlers(path) }
-  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
 }

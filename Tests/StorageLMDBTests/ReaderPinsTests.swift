@@ -34,6 +34,22 @@ struct ReaderPinsTests {
       pins: pins, map: MapBounds())
   }
 
+  @Test func aTableThatSaysItIsEndlessIsNotWalkedToItsEnd() throws {
+    let long = scratch.file("long")
+    try Data().write(to: URL(fileURLWithPath: long + "-lock"))
+    try Data("x".utf8).write(to: URL(fileURLWithPath: long))
+    #expect(truncate(long + "-lock", 1 << 40) == 0)
+    let table = try ReaderTable(try #require(LMDBFiles(existing: long)))
+    defer { table.end() }
+    #expect(table.count > 0 && table.count <= 1 << 16)
+    #expect(table.number(0) != nil && table.number(-1) == nil && table.number(table.count) == nil && table.process(table.count) == 0)
+    // And one that is too short for a line has none.
+    #expect(truncate(long + "-lock", 100) == 0)
+    let short = try ReaderTable(try #require(LMDBFiles(existing: long)))
+    defer { short.end() }
+    #expect(short.count == 0 && short.number(0) == nil)
+  }
+
   /// Another open file of the data.
   private func openAgain() throws -> Int32 {
     let file = open(path, O_RDONLY | O_CLOEXEC)

@@ -1,4 +1,5 @@
 import Foundation
+import ServerStoreForwarding
 import StorageMemory
 import StoreMessages
 import SyncClient

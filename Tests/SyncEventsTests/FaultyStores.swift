@@ -1,3 +1,4 @@
+import ServerStoreForwarding
 import SyncModel
 import SyncProtocol
 import SyncServer
@@ -6,8 +7,8 @@ import VivariumTestSupport
 
 /// Stores that cannot be reached now and then: before something is done, or after it, so that nobody knows whether it was. Without a
 /// generator they always can; tests may look on or hold something up.
-final class FaultyStores: SyncServerStore {
-  private let base: any SyncServerStore
+final class FaultyStores: ServerStoreInFront {
+  let base: any SyncServerStore
   private let random: Mutex<SeededGenerator?>
   private let willReadPast: @Sendable () async -> Void
   private let willRenew: @Sendable (StorePath) throws(ServerStoreError) -> Void
@@ -43,28 +44,8 @@ final class FaultyStores: SyncServerStore {
     return result
   }
 
-  func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
-
-  func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
-
   func stores() async throws(ServerStoreError) -> [StorePath] {
     listed(try await faulty { () throws(ServerStoreError) in try await base.stores() })
-  }
-
-  func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
-  ) async throws(ServerStoreError) -> Standing {
-    try await base.bind(path, replica, secret: secret, user: user, at: time)
-  }
-
-  func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
-    try await base.declare(path, schema)
-  }
-
-  func commit(
-    _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
-  ) async throws(ServerStoreError) -> [UploadOutcome] {
-    try await base.commit(path, replica, uploads, refusalSeen: refusalSeen, at: time, judge: judge)
   }
 
   func changes(_ path: StorePath, for replica: ReplicaID, after seq: Seq, limitBytes: Int) async throws(ServerStoreError) -> LogPage {
@@ -82,16 +63,10 @@ final class FaultyStores: SyncServerStore {
     }
   }
 
-  func acknowledge(_ path: StorePath, _ replica: ReplicaID, _ state: Acknowledgement, at time: Int64) async throws(ServerStoreError) {
-    try await base.acknowledge(path, replica, state, at: time)
-  }
-
   func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
     try willPurge(path)
     return try await base.purge(path, expiry: expiry)
   }
-
-  func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) { try await base.truncateLog(path, through: seq) }
 
   func claim(
     _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
@@ -117,8 +92,6 @@ final class FaultyStores: SyncServerStore {
     try await faulty { () throws(ServerStoreError) in try await base.handlers(path) }
   }
 
-  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
-
   func advance(
     _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
   ) async throws(ServerStoreError) -> [Seq] {
@@ -128,7 +101,6 @@ final class FaultyStores: SyncServerStore {
     }
   }
 
-  func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
   func wakeups() async -> AsyncStream<StorePath> {
     if hearsNews { return await base.wakeups() }
     return AsyncStream.makeStream(of: StorePath.self).stream

@@ -1,3 +1,4 @@
+import ServerStoreForwarding
 import SyncServer
 import Testing
 

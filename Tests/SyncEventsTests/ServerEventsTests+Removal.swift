@@ -1,3 +1,4 @@
+import ServerStoreForwarding
 import SyncClient
 import SyncEvents
 import SyncServer

@@ -1,3 +1,4 @@
+import ServerStoreForwarding
 import SyncEvents
 import SyncModel
 import SyncServer

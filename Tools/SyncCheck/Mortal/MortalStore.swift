@@ -1,10 +1,11 @@
 #if Sync
+import ServerStoreForwarding
 import SyncModel
 import SyncProtocol
 import SyncServer
 
 /// A server's stores whose process dies at one point of a call.
-struct MortalStore: SyncServerStore {
+struct MortalStore: ServerStoreInFront {
   let base: any SyncServerStore
   let fuse: Fuse
 
@@ -85,21 +86,6 @@ struct MortalStore: SyncServerStore {
       return try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
     }
   }
-
-  // MARK: as they are
-
-  func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
-  func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
-  func stores() async throws(ServerStoreError) -> [StorePath] { try await base.stores() }
-  func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
-  func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
-
-  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await base.objects(path, asOf: seq)
-  }
-
-  func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] { try await base.handlers(path) }
-  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) { try await base.removeHandler(path, name) }
 }
 
 /// A server's side of a connection, whose process dies before or after something that it receives or sends.
