@@ -76,6 +76,7 @@ let targets: [Target] = [
   // Rank 3 and 4: what stands on the storage interface and knows no database.
   Room.module("StorageCoordination", ["CVivariumSystem", "StorageInterface", "StoreValues"]),
   Room.module("ColumnStore", ["QueryModel", "StorageCoordination", "StorageInterface", "StoreValues"]),
+  Room.module("StorageIncrements", ["CVivariumSystem", "StorageCoordination", "StorageInterface", "StoreValues"]),
   Room.module("QueryEngine", ["CVivariumSystem", "QueryModel", "StorageInterface", "StoreValues"]),
   Room.module("ChangeTracker", ["QueryModel", "StorageInterface", "StoreValues"]),
   Room.module("SyncModel", ["StoreValues"]),
@@ -105,8 +106,8 @@ let targets: [Target] = [
   Room.module(
     "Vivarium",
     [
-      "ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "StorageCoordination", "StorageInterface", "StoreValues",
-      "VivariumMacros", logging,
+      "ChangeTracker", "Notifications", "QueryEngine", "QueryModel", "StorageCoordination", "StorageIncrements", "StorageInterface",
+      "StoreValues", "VivariumMacros", logging,
     ]),
   // Rank 7: companions on top of `Vivarium`.
   Room.module("StoreOperations", ["Vivarium"]),
@@ -131,8 +132,8 @@ let targets: [Target] = [
   Room.program(
     "inspect",
     [
-      "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection", "StoreValues",
-      "SyncClient", argumentParser,
+      "StorageCoordination", "StorageEncryption", "StorageIncrements", "StorageInterface", "StorageLMDB", "StorageSQLite",
+      "StoreInspection", "StoreValues", "SyncClient", argumentParser,
     ], path: "Tools/inspect"),
   Room.program(
     "vivarium-demo",
@@ -222,7 +223,7 @@ let targets: [Target] = [
   Room.tests(
     "StorageEncryptionTests",
     [
-      "CVivariumSQLite", "StorageConformance", "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB",
+      "CVivariumSQLite", "ColumnStore", "StorageConformance", "StorageCoordination", "StorageEncryption", "StorageInterface", "StorageLMDB",
       "StorageMemory", "StorageSQLite", "StoreInspection", "StoreValues", "Vivarium", "VivariumTestSupport",
     ]),
   Room.tests(
@@ -234,13 +235,13 @@ let targets: [Target] = [
   Room.tests(
     "ChangeTrackerTests",
     [
-      "ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StorageReference", "StoreValues",
-      "VivariumTestSupport",
+      "ChangeTracker", "QueryEngine", "QueryModel", "StorageConformance", "StorageForwarding", "StorageInterface", "StorageMemory",
+      "StorageReference", "StorageSQLite", "StoreValues", "VivariumTestSupport",
     ]),
   Room.support("SyncServerConformance", ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", "VivariumTestSupport"]),
   Room.tests(
     "SyncServerTests",
-    ["StoreValues", "SyncModel", "SyncProtocol", "SyncRules", "SyncServer", "SyncServerConformance", "VivariumTestSupport", logging]),
+    ["ServerStoreForwarding", "StoreValues", "SyncModel", "SyncProtocol", "SyncRules", "SyncServer", "SyncServerConformance", "VivariumTestSupport", logging]),
   Room.tests(
     "SyncStoreEmbeddedTests",
     [
@@ -294,6 +295,12 @@ let targets: [Target] = [
       "ServerStoreForwarding", "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
       "SyncProving", "SyncServer", "Vivarium", "VivariumTestSupport", "event-child",
     ]),
+  Room.tests(
+    "StorageIncrementsTests",
+    [
+      "CVivariumSQLite", "ChangeTracker", "StorageEncryption", "StorageForwarding", "StorageIncrements", "StorageInterface", "StorageLMDB",
+      "StorageMemory", "StorageReference", "StorageSQLite", "StoreInspection", "StoreValues", "VivariumTestSupport",
+    ]),
   Room.tests("SyncSimulationTests", ["SyncSimulation", "VivariumTestSupport"]),
   Room.tests(
     "SyncClientTests",
@@ -319,6 +326,12 @@ let targets: [Target] = [
       "QueryEngine", "QueryModel", "ResultsControl", "StorageInterface", "StorageLMDB", "StorageMemory",
       "StorageSQLite", "StoreInspection", "StoreValues", "Vivarium", "VivariumTestSupport",
     ]),
+  Room.tests(
+    "ErrorTests",
+    [
+      "CVivariumSQLite", "ColumnStore", "QueryEngine", "QueryModel", "ResultsControl", "StorageEncryption", "StorageInterface",
+      "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreOperations", "StoreValues", "Vivarium", "VivariumTestSupport",
+    ]),
   Room.tests("StoreOperationsTests", ["StorageMemory", "StoreOperations", "Vivarium", "VivariumTestSupport"]),
   Room.tests(
     "ResultsControlTests",
@@ -334,6 +347,7 @@ let targets: [Target] = [
       "MessageSamples", "StorageInterface", "StorageLMDB", "StorageMemory", "StoreMessages", "Vivarium", "VivariumTestSupport",
       "message-child",
     ]),
+  Room.tests("DemoProgramTests", ["VivariumTestSupport", "vivarium-demo"]),
   Room.tests("TasksProgramTests", ["VivariumTestSupport", "vivarium-tasks"]),
   Room.tests(
     "StoreInspectionTests",
@@ -344,7 +358,7 @@ let targets: [Target] = [
   Room.tests(
     "InspectProgramTests",
     [
-      "CVivariumSQLite", "ColumnStore", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection",
+      "CVivariumSQLite", "ChangeTracker", "ColumnStore", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreInspection",
       "StoreValues", "VivariumTestSupport", "inspect",
     ]),
   Room.tests(
@@ -353,7 +367,8 @@ let targets: [Target] = [
       "StorageConformance", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite", "StoreValues",
       "VivariumTestSupport",
     ]),
-  Room.support("CrashSamples", ["StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite"]),
+  Room.support(
+    "CrashSamples", ["ChangeTracker", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues"]),
   Room.support("PowerCut", []),
   Room.program(
     "power-cut-child",
@@ -364,8 +379,8 @@ let targets: [Target] = [
   Room.program(
     "crash-child",
     [
-      "CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageInterface", "StorageSQLite", "StoreValues",
-      "VivariumTestSupport",
+      "CVivariumLMDB", "CVivariumSystem", "CrashSamples", "StorageCoordination", "StorageIncrements", "StorageInterface",
+      "StorageSQLite", "StoreValues", "VivariumTestSupport",
     ],
     path: "Tests/CrashChild"),
   Room.program(
@@ -384,7 +399,10 @@ let targets: [Target] = [
     ["MigrationSamples", "StorageInterface", "Vivarium", "VivariumTestSupport", "migration-child"]),
   Room.tests(
     "CrashTests",
-    ["CrashSamples", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport", "crash-child"]),
+    [
+      "CrashSamples", "StorageIncrements", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues", "VivariumTestSupport",
+      "crash-child",
+    ]),
 ]
 
 /// What people choose: the database, an engine, the parts that stand alone, the companions.

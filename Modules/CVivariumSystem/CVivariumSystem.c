@@ -165,3 +165,21 @@ uint64_t cs_fork_count(void) {
   pthread_once(&watching, watch_forks);
   return atomic_load_explicit(&forks, memory_order_relaxed);
 }
+
+int cs_is_mount(const char *path) {
+#if defined(__linux__) && defined(SYS_statx)
+  // The result has 256 bytes. By words, since not every libc has its type: the second has what the file is, the eighth what the
+  // kernel can say of files.
+  uint64_t words[32];
+  const uint64_t mount_root = 0x2000;
+  if (syscall(SYS_statx, AT_FDCWD, path, 0, 0, words) != 0 || (words[7] & mount_root) == 0) return -1;
+  return (words[1] & mount_root) != 0;
+#elif defined(__linux__)
+  (void)path;
+  return -1;
+#else
+  // Only folders are mounted there.
+  (void)path;
+  return 0;
+#endif
+}

@@ -20,7 +20,8 @@ public enum DeliveryContext: Sendable {
   /// The run loop of a thread, which must run for anything to be delivered.
   public static func runLoop(_ loop: RunLoop) -> DeliveryContext { .runLoop(ThreadRunLoop(loop)) }
 
-  /// Runs `turn` on the context soon, never before this returns. Dropped if the actor is gone, and for `.manual`.
+  /// Runs `turn` on the context soon, never before this returns. Dropped if the actor is gone or the run loop's thread
+  /// ends before, and for `.manual`.
   package func schedule(_ turn: @escaping @Sendable () -> Void) {
     switch self {
     case .actor(let weak):
@@ -47,11 +48,27 @@ public struct ThreadRunLoop: @unchecked Sendable {
   // Sound because other threads only use operations that the loop's core locks for: performing a block, adding a timer, waking
   // it. `isCurrent` only compares references.
   private let loop: RunLoop
+  /// Of the thread that made this, if the loop is its own; nil: nothing is known of the loop's thread, or it is the main one.
+  private let life: ThreadLife?
 
-  package init(_ loop: RunLoop) { self.loop = loop }
+  package init(_ loop: RunLoop) {
+    self.loop = loop
+    // The main thread ends in `dispatchMain()`, and what serves it goes on.
+    life = loop !== RunLoop.main && RunLoop.current === loop ? ThreadLife.current : nil
+  }
 
-  /// Runs `turn` on the loop's thread soon, even if the loop sleeps.
-  package func perform(_ turn: @escaping @Sendable () -> Void) {
+  /// Runs `turn` on the loop's thread soon, even if the loop sleeps. If the thread ends before, which is known only of the thread that
+  /// made this, it drops `turn` and runs `other` as its last; if it has ended, the caller does.
+  package func perform(_ turn: @escaping @Sendable () -> Void, otherwise other: @escaping @Sendable () -> Void = {}) {
+    guard let life else { return perform(inLoop: turn) }
+    // The loop keeps what it never runs.
+    if let number = life.keep(turn, otherwise: other) { perform(inLoop: { life.take(number) }) }
+  }
+
+  /// Runs `other` if the thread ends before its loop takes a turn, and at once if it has ended; as far as this is known.
+  package func unlessTurnComes(_ other: @escaping @Sendable () -> Void) { if life != nil { perform({}, otherwise: other) } }
+
+  private func perform(inLoop turn: @escaping @Sendable () -> Void) {
     #if canImport(Darwin)
     loop.perform(inModes: [.common], block: turn)
     CFRunLoopWakeUp(loop.getCFRunLoop())

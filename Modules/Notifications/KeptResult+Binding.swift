@@ -14,7 +14,7 @@ extension KeptResult {
 
   /// Advances the result over commits that changed the question.
   func rebind(
-    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading, _ answer: Answer? = nil
   ) throws(StorageError) {
     let knowing = observations.filter { observation in
       let ignored = observation.ignoredAuthors
@@ -22,8 +22,8 @@ extension KeptResult {
       return records.allSatisfy { $0.author.map(ignored.contains) ?? false }
     }
     // The old question knows which of its rows were touched over links.
-    if let step = try step(records, from: from, to: to) { try add(step, by: records, (from, to)) }
-    try rebuild(in: to, by: records)
+    if let step = try step(records, from: from, to: to, answer) { try add(step, by: records, (from, to)) }
+    try rebuild(in: to, by: records, answer)
     rebase(knowing, at: to.version)
   }
 

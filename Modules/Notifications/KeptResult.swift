@@ -25,6 +25,12 @@ final class KeptResult {
     try startTotal(in: reading)
   }
 
+  /// The question, if it is asked again as a whole after these commits. Reads nothing.
+  func wholeQuestion(changedBy records: [CommitRecord]) -> ComparedQuestion? {
+    guard let question = upkeep.wholeQuestion, records.contains(where: question.mayBeChanged) else { return nil }
+    return question
+  }
+
   private func startTotal(in reading: any StorageReading) throws(StorageError) {
     if let question = recipe.total { total = try KeptTotal(question, of: current, in: reading) }
   }
@@ -85,16 +91,20 @@ extension KeptResult {
 
 extension KeptResult {
   /// Advances the result to the version that `to` reads; nil if nothing touched it. If it throws, the result is torn and must
-  /// be rebuilt.
+  /// be rebuilt. `answer` was asked of that version.
   func step(
-    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading, _ answer: Answer? = nil
   ) throws(StorageError) -> ResultStep? {
     guard records.contains(where: upkeep.isAffected) else { return nil }
-    guard let step = try upkeep.step(records, from: from, to: to) else {
+    guard let step = try upkeep.step(records, from: from, to: to, asked: answer?.rows) else {
       if let rowUpkeep { note(outside: rowUpkeep.outside) }
       return nil
     }
-    try total?.follow(step, to: current, from: from, to: to)
+    if let asked = answer?.total {
+      total?.follow(asked)
+    } else {
+      try total?.follow(step, to: current, from: from, to: to)
+    }
     return step
   }
 
@@ -162,11 +172,15 @@ extension KeptResult {
   }
 
   /// Rebuilds the view if its steps are unknown or failed. Objects that `records` modified count as touched; all objects if the
-  /// records are unknown.
-  func rebuild(in reading: any StorageReading, by records: [CommitRecord]?) throws(StorageError) {
-    boundTo = try recipe.binding?.values(in: reading) ?? []
-    upkeep = try recipe.upkeep(in: reading)
-    try startTotal(in: reading)
+  /// records are unknown. `answer` was asked of the same version.
+  func rebuild(in reading: any StorageReading, by records: [CommitRecord]?, _ answer: Answer? = nil) throws(StorageError) {
+    if let anew = answer?.anew {
+      (boundTo, upkeep, total) = (anew.boundTo, anew.upkeep, anew.total)
+    } else {
+      boundTo = try recipe.binding?.values(in: reading) ?? []
+      upkeep = try recipe.upkeep(in: reading)
+      try startTotal(in: reading)
+    }
     for observation in observations { refilter(observation) }
     rewatch()
     if let total {

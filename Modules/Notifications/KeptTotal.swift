@@ -44,13 +44,22 @@ final class KeptTotal {
   private(set) var before = ResultTotal.count(0)
   /// The number of values read, excluding the initial ones.
   private(set) var valuesRead = 0
+  private var initialValuesRead = 0
 
   /// O(n) for a sum.
   init(_ question: TotalQuestion, of rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {
     self.question = question
     try start(rows, in: reading)
+    initialValuesRead = valuesRead
     valuesRead = 0
     before = value
+  }
+
+  /// Follows a step of the result for which the total was found anew.
+  func follow(_ anew: KeptTotal) {
+    before = value
+    (integers, reals, decimals, values, value) = (anew.integers, anew.reals, anew.decimals, anew.values, anew.value)
+    valuesRead += anew.initialValuesRead
   }
 
   private func start(_ rows: ResultVersion, in reading: any StorageReading) throws(StorageError) {

@@ -20,10 +20,10 @@ package struct WatchOffer: Sendable {
     package let positions: ChangeSet
     package let members: ChangedMembers
     /// The keys of a map that skipped commits inserted (true) or removed (false) since the previous call.
-    package let skippedKeys: [String: Bool]
+    package let skippedKeys: [Value: Bool]
 
     package init(
-      positions: ChangeSet = ChangeSet(), members: ChangedMembers = ChangedMembers(), skippedKeys: [String: Bool] = [:]
+      positions: ChangeSet = ChangeSet(), members: ChangedMembers = ChangedMembers(), skippedKeys: [Value: Bool] = [:]
     ) {
       (self.positions, self.members, self.skippedKeys) = (positions, members, skippedKeys)
     }

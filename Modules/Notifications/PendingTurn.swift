@@ -25,7 +25,7 @@ final class PendingTurn: Sendable {
     context.withLock { $0 }.schedule { [weak self] in
       guard let self else { return }
       // Cleared before the turn looks: later requests cause another turn.
-      isPending.store(false, ordering: .releasing)
+      _ = isPending.exchange(false, ordering: .acquiringAndReleasing)
       if isActive.load(ordering: .acquiring) { turn() }
     }
   }

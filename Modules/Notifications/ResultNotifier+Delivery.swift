@@ -35,12 +35,12 @@ extension ResultNotifier {
     if patience != .none {
       // A place without automatic turns would not learn of its first results.
       if patience == .firstResults || !place.takesTurns { settleStarts([place]) }
-      return try lock.withLock { _ throws(StorageError) in
+      return try steps.withLock { _ throws(StorageError) in
         beginLateWatches(at: place)
         for _ in 0..<100 {
           // An error that ends all upkeep is reported by this delivery, as it is when the queue encounters it.
-          do throws(StorageError) { try advance() } catch { fail(error) }
-          let delivery = try prepare(place, observations, resting, current, mayMove)
+          catchUp()
+          let delivery = try lock.withLock { _ throws(StorageError) in try prepare(place, observations, resting, current, mayMove) }
           if case .later = delivery { continue }
           return delivery
         }
@@ -50,25 +50,28 @@ extension ResultNotifier {
     return try look(at: place, observations, resting, current, mayMove)
   }
 
-  /// Fetches what is ready, after a due step if it is small. Waits for a running step, but no longer than a small one takes.
+  /// Fetches what is ready, after a due step if it is small. Waits for changes being taken in, but no longer than a small step takes.
   private func look(
     at place: DeliveryPlace, _ observations: [ResultObservation], _ resting: Set<ObjectIdentifier>,
     _ current: any ReadTransaction, _ mayMove: Bool
   ) throws(StorageError) -> ResultDelivery {
     place.isLooking.store(true, ordering: .releasing)
-    let end = ContinuousClock.now + .microseconds(60)
-    repeat {
-      let delivery = try lock.withLockIfAvailable { _ throws(StorageError) in
-        takeSmallStep()
-        // Later changes wake the place again.
-        place.isLooking.store(false, ordering: .releasing)
-        return try prepare(place, observations, resting, current, mayMove)
-      }
-      if let delivery { return delivery }
-    } while ContinuousClock.now < end
-    place.isLooking.store(false, ordering: .releasing)
-    queue.async { place.wake() }
-    return .later
+    let looked = withLockSoon { () -> (delivery: Result<ResultDelivery, StorageError>, deferredWork: DeferredWork)? in
+      takeSmallStep()
+      // Later changes wake the place again.
+      place.isLooking.store(false, ordering: .releasing)
+      let deferredWork = takeDeferredWork()
+      // Others are told of the step, whether or not this place can be.
+      return (prepared(place, observations, resting, current, mayMove), deferredWork)
+    }
+    guard let looked else {
+      place.isLooking.store(false, ordering: .releasing)
+      place.wakeAfterMiss()
+      return .later
+    }
+    place.noteLook()
+    finishInContext(looked.deferredWork)
+    return try looked.delivery.get()
   }
 
   /// Waits for the first results of some places.
@@ -84,15 +87,29 @@ extension ResultNotifier {
     settleStarts(observations.map(\.place) + watches.map(\.place))
   }
 
+  /// As `prepare`, for a caller that has more to do if it fails.
+  private func prepared(
+    _ place: DeliveryPlace, _ observations: [ResultObservation], _ resting: Set<ObjectIdentifier>,
+    _ current: any ReadTransaction, _ mayMove: Bool
+  ) -> Result<ResultDelivery, StorageError> {
+    do throws(StorageError) {
+      return .success(try prepare(place, observations, resting, current, mayMove))
+    } catch {
+      return .failure(error)
+    }
+  }
+
   private func prepare(
     _ place: DeliveryPlace, _ observations: [ResultObservation], _ resting: Set<ObjectIdentifier>,
     _ current: any ReadTransaction, _ mayMove: Bool
   ) throws(StorageError) -> ResultDelivery {
+    // Its end wakes the places of observers.
+    if skippingCommit != nil, observingStores[ObjectIdentifier(place)] != nil { return .later }
     let failures = observations.map { observation in
       observation.failure.map { observation.offer(.failed($0), nil, at: current.version) }
     }
     guard let held else { return .free(watchOffers(of: place, but: resting, at: current.version, current), failures) }
-    guard held.version >= current.version else { return .later }
+    guard held.version >= current.version else { return later(place) }
     var transaction: (any ReadTransaction)?
     if held.version > current.version {
       guard mayMove else { return .later }
@@ -104,7 +121,7 @@ extension ResultNotifier {
       }
       guard transaction?.version == held.version else {
         transaction?.end()
-        return .later
+        return later(place)
       }
     }
     let reading = transaction ?? current
@@ -126,18 +143,17 @@ extension ResultNotifier {
     let watches = watchOffers(of: place, but: resting, at: held.version, reading)
     // They receive their last notification, and no token will release the result for them.
     for observation in failed { detach(observation) }
+    if results.isEmpty, watches.isEmpty { queue.async { self.restIfIdle() } }
     return .ready(transaction, watches, offers, results: versions)
   }
-}
 
-extension ResultNotifier {
-  /// The state of an observed result at a version, advanced if necessary; nil if it is not kept, or is already ahead.
-  /// O(change).
-  package func state(of identity: any Hashable & Sendable, at version: Version) -> ResultVersion? {
-    lock.withLock { _ in
-      guard let result = results[AnyHashable(identity)] else { return nil }
-      if let held, held.version < version { try? advance() }
-      return held?.version == version ? result.current : nil
+  /// Tells a place to come again. Steps wake places with observations; one whose last result could not be kept has an error to report,
+  /// and is woken here, after the step that it waits for.
+  private func later(_ place: DeliveryPlace) -> ResultDelivery {
+    if observingStores[ObjectIdentifier(place)] == nil {
+      requestStep()
+      queue.async { place.wake() }
     }
+    return .later
   }
 }

@@ -15,7 +15,10 @@ extension ResultNotifier {
   /// Ends a watch, from any thread, without waiting. Idempotent; also for a watch that had its last call.
   package func stop(_ watch: ObjectWatch) {
     _ = watch.end()
-    queue.async { self.lock.withLock { _ in self.detach(watch) } }
+    queue.async {
+      self.lock.withLock { _ in self.detach(watch) }
+      self.restIfIdle()
+    }
   }
 
   private func start(_ watch: ObjectWatch) {
@@ -25,12 +28,12 @@ extension ResultNotifier {
     }
     do throws(StorageError) {
       if !watch.isEnded { try listen() }
-      try lock.withLock { _ throws(StorageError) in
-        let isFirst = takeStarting(watch)
-        if watch.isEnded { return }
+      try steps.withLock { _ throws(StorageError) in
         // If a write has begun it, another process may have committed since, before anybody listened.
-        guard isFirst else { return try advance() }
-        try attach(watch)
+        try holdNewest()
+        try lock.withLock { _ throws(StorageError) in
+          if takeStarting(watch), !watch.isEnded { try attach(watch) }
+        }
       }
     } catch {
       lock.withLock { _ in
@@ -38,15 +41,33 @@ extension ResultNotifier {
         fail(watch, error)
       }
     }
+    restIfIdle()
+  }
+
+  /// Advances everything, or begins to hold a version. Call with `steps`.
+  private func holdNewest() throws(StorageError) {
+    if lock.withLock({ _ in held != nil }) { return try advance() }
+    let newest = try engine.beginRead()
+    lock.withLock { _ in held = newest }
   }
 
   /// Begins the watches of a place's objects that the queue has not begun, if something was committed since they were asked for. An
   /// object's observer has no first call: it is told of that commit as everybody else is. A collection's has one, which the queue brings.
+  /// Call with `steps`.
   func beginLateWatches(at place: DeliveryPlace) {
     let starting = startingWatches.withLock { Array($0.values) }.filter { $0.place === place && $0.isOfObject && !$0.isEnded }
     guard !starting.isEmpty, let newest = try? engine.latestVersion() else { return }
-    for watch in starting where watch.version < newest && takeStarting(watch) {
-      do throws(StorageError) { try attach(watch) } catch { fail(watch, error) }
+    let late = starting.filter { $0.version < newest }
+    if late.isEmpty { return }
+    do throws(StorageError) {
+      try holdNewest()
+    } catch {
+      return lock.withLock { _ in for watch in late where takeStarting(watch) { fail(watch, error) } }
+    }
+    lock.withLock { _ in
+      for watch in late where takeStarting(watch) {
+        do throws(StorageError) { try attach(watch) } catch { fail(watch, error) }
+      }
     }
   }
 
@@ -63,7 +84,6 @@ extension ResultNotifier {
   }
 
   private func attach(_ watch: ObjectWatch) throws(StorageError) {
-    if held == nil { held = try engine.beginRead() } else { try advance() }
     guard let held else { return }  // just set
     register(watch)
     // The commits since the observer read the object, whether or not they touched it.
@@ -105,7 +125,7 @@ extension ResultNotifier {
     if watches[watch.table]?.isEmpty == true { watches[watch.table] = nil }
     if watch.isDeep { deepWatches.removeAll { $0 === watch } }
     observingStores[ObjectIdentifier(watch.place)]?.touched[ObjectIdentifier(watch)] = nil
-    leave(watch.place)
+    removeStore(at: watch.place)
   }
 
   /// Skips a commit that the watch is not notified of: it knows the object's current state.

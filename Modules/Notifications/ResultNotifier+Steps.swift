@@ -4,156 +4,85 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-// MARK: - Hearing of commits
-
 extension ResultNotifier {
-  /// The most rows of a small step, counted for each result; a turn takes such a step itself.
-  static let smallStepRows = 32
+  /// Advances everything to the newest version, for who needs it there, and ends all of it if that fails. Call with `steps`, and without
+  /// `lock`.
+  func catchUp(wakesEarly: Bool = false) {
+    // Cleared before the step looks: a later commit makes another one due. If nothing is held, what is being begun may be older than the
+    // due version, and the step must follow it.
+    if lock.withLock({ _ in held != nil }) { _ = isStepDue.exchange(false, ordering: .acquiringAndReleasing) }
+    do throws(StorageError) { try advance(wakesEarly: wakesEarly) } catch { lock.withLock { _ in fail(error) } }
+  }
 
-  /// Call when there may be a newer version.
-  package func wake() { wake(withPlaces: true) }
-
-  /// Commits for this process. As `wake()`, without the detour by the bell, and the record is handed over directly, so that the
-  /// step over it need not decode it.
+  /// Advances everything to the newest version. Call with `steps`, and without `lock`.
   ///
-  /// If the commit is small, contexts wake together with the notifier, and whoever comes first takes the step. Otherwise they
-  /// wake when the step is running.
-  package func commit(
-    _ write: RecordedTransaction, author: String?, timeMilliseconds: Int64, _ durability: Durability
-  ) throws(StorageError) -> Version {
-    commitsUnderWay.add(1, ordering: .sequentiallyConsistent)
-    let version: Version
-    do throws(StorageError) {
-      version = try write.commit(author: author, timeMilliseconds: timeMilliseconds, durability)
-    } catch {
-      // The bell may have rung for another commit, or for this one: visible, but not synced.
-      if endCommit() { wake() }
-      throw error
-    }
-    guard placesToWake.withLock({ !$0.isEmpty }) else {
-      if endCommit() { wake() }
-      return version
-    }
-    if let record = write.committed { ownRecords.add(record) }
-    awaitedVersion.max(version.rawValue, ordering: .acquiringAndReleasing)
-    _ = endCommit()
-    wake(withPlaces: (write.committed?.changeCount ?? .max) <= ResultNotifier.smallStepRows)
-    return version
-  }
-
-  /// Ends a commit of this process. Returns whether an unanswered bell rang.
-  private func endCommit() -> Bool {
-    commitsUnderWay.subtract(1, ordering: .sequentiallyConsistent)
-    return isBellUnanswered.exchange(false, ordering: .sequentiallyConsistent)
-  }
-
-  /// Call when the bell rang. Commits of this process request their step before it, or when they are over.
-  func hearBell() {
-    // Set before checking whether a commit is running: either its end sees this, or it was seen here. Not cleared below:
-    // another bell may have set it too, and a superfluous look costs nothing.
-    isBellUnanswered.store(true, ordering: .sequentiallyConsistent)
-    if commitsUnderWay.load(ordering: .sequentiallyConsistent) > 0 { return }
-    if let newest = try? engine.latestVersion(), newest.rawValue <= awaitedVersion.load(ordering: .acquiring) { return }
-    wake()
-  }
-
-  private func wake(withPlaces: Bool) {
-    if isStepDue.exchange(true, ordering: .acquiringAndReleasing) { return }
-    // Contexts first: their turn takes a small step, and waits if the queue has begun it.
-    if withPlaces { for place in placesToWake.withLock({ Array($0.values) }) { place.wake() } }
-    queue.async { [weak self] in
-      guard let self else { return }
-      let deferredWork = lock.withLock { _ in
-        // Cleared before the step looks: a later commit requests another one.
-        self.isStepDue.store(false, ordering: .releasing)
-        do throws(StorageError) { try self.step(wakesEarly: true) } catch { self.fail(error) }
-        self.restIfIdle()
-        return self.takeDeferredWork()
-      }
-      finish(deferredWork)
-    }
-  }
-}
-
-// MARK: - Steps
-
-extension ResultNotifier {
-  /// Advances everything to the newest version.
-  func advance() throws(StorageError) {
-    defer { finish(takeDeferredWork()) }
-    try step()
-  }
-
-  /// - Parameter wakesEarly: wakes contexts during the work: waking takes about as long as a small step, and the turn waits for
-  ///   the little that is left.
-  private func step(wakesEarly: Bool = false) throws(StorageError) {
-    guard let from = held, try engine.latestVersion() != from.version else { return }
-    if wakesEarly { for place in sleepingPlaces { place.wake() } }
-    let to = try openNewest()
+  /// - Parameter wakesEarly: wakes contexts before results are advanced: waking takes about as long as a small step, and the turn waits
+  ///   for the little that is left.
+  func advance(wakesEarly: Bool = false) throws(StorageError) {
+    guard let from = lock.withLock({ _ in held }), try engine.latestVersion() != from.version else { return }
+    let to = try openNewest(for: lock.withLock { _ in placesTakingTurns })
     guard to.version != from.version else { return to.end() }
-    try step(from, to, try records(from: from, to: to))
-  }
-
-  /// Takes the due step, if it is small. Called by a turn that needs the step's outcome, instead of waiting for another thread
-  /// to wake and do the same. Other steps, and errors, are left to the notifier's queue.
-  func takeSmallStep() {
-    // Checked before anything is opened for it.
-    guard isStepDue.load(ordering: .acquiring), deepWatches.isEmpty, results.values.allSatisfy(\.isKeptByRowsAlone)
-    else { return }
-    guard let from = held, let newest = try? engine.latestVersion(), newest != from.version,
-      let to = try? openNewest()
-    else { return }
-    guard to.version != from.version, let records = try? self.records(from: from, to: to),
-      isSmall(records)
-    else { return to.end() }
-    let stepsBefore = workDone.steps
-    do throws(StorageError) {
-      try step(from, to, records)
-      workDone.stepsInTurns += workDone.steps - stepsBefore
-    } catch {
-      fail(error)
+    let records = try self.records(from: from, to: to.own)
+    let answers = answers(to: lock.withLock { _ in questions(touchedBy: records) }, in: to.own)
+    if wakesEarly { for place in lock.withLock({ _ in sleepingPlaces }) { place.wake() } }
+    let deferredWork = try lock.withLock { _ throws(StorageError) in
+      try step(from, to, records, answers)
+      return takeDeferredWork()
     }
-  }
-
-  private func isSmall(_ records: [CommitRecord]) -> Bool {
-    let changes = records.reduce(0) { $0 + $1.changeCount }
-    guard changes * max(1, results.count) <= ResultNotifier.smallStepRows else { return false }
-    return results.values.allSatisfy { result in records.allSatisfy(result.costsItsRowsAlone) }
+    finish(deferredWork)
   }
 
   /// - Parameter records: the commits between the two; nil if unknown.
-  private func step(
-    _ from: any ReadTransaction, _ to: any ReadTransaction, _ records: [CommitRecord]?
+  func step(
+    _ from: any ReadTransaction, _ to: NewestVersion, _ records: [CommitRecord]?, _ answers: Answers
   ) throws(StorageError) {
     for result in results.values {
       do throws(StorageError) {
-        if let records {
-          if try result.isRebound(by: records, in: to) {
-            try result.rebind(records, from: from, to: to)
-            workDone.rebuilds += 1
-          } else {
-            guard let step = try result.step(records, from: from, to: to) else { continue }
-            try result.add(step, by: records, (from, to))
-          }
-        } else {
-          try result.rebuild(in: to, by: nil)
-          workDone.rebuilds += 1
-        }
-        workDone.steps += 1
+        if try advance(result, from, to.own, records, answers) { workDone.steps += 1 }
       } catch {
         fail(result, error)
       }
     }
-    try note(records, from: from, to: to)
+    try note(records, from: from, to: to.own)
     hold(to)
     deferredWork.ended.append(from)
     deferredWork.places += sleepingPlaces
   }
 
+  /// False if nothing touched the result.
+  private func advance(
+    _ result: KeptResult, _ from: any ReadTransaction, _ to: any ReadTransaction, _ records: [CommitRecord]?, _ answers: Answers
+  ) throws(StorageError) -> Bool {
+    let answer = try answers[result]
+    guard let records else {
+      try result.rebuild(in: to, by: nil, answer)
+      workDone.rebuilds += 1
+      return true
+    }
+    if try result.isRebound(by: records, in: to) {
+      try result.rebind(records, from: from, to: to, answer)
+      workDone.rebuilds += 1
+      return true
+    }
+    guard let step = try result.step(records, from: from, to: to, answer) else { return false }
+    try result.add(step, by: records, (from, to))
+    return true
+  }
+
   /// Makes this the version at which everything is kept.
-  func hold(_ reading: any ReadTransaction) {
-    held = reading
+  func hold(_ reading: NewestVersion) {
+    held = reading.own
     awaitedVersion.max(reading.version.rawValue, ordering: .acquiringAndReleasing)
+    for (observingStore, prepared) in reading.prepared {
+      observingStores[observingStore]?.preparedRead?.end()
+      observingStores[observingStore]?.preparedRead = nil
+      // Its last observation may have ended meanwhile, and a read of a later version is of no use to its turn.
+      if observingStores[observingStore] != nil, prepared.version == reading.version {
+        observingStores[observingStore]?.preparedRead = prepared
+      } else {
+        prepared.end()
+      }
+    }
   }
 
   /// Places that are not about to look by themselves.
@@ -161,15 +90,27 @@ extension ResultNotifier {
     observingStores.values.map(\.place).filter { !$0.isLooking.load(ordering: .acquiring) }
   }
 
-  private func takeDeferredWork() -> DeferredWork {
+  func takeDeferredWork() -> DeferredWork {
     defer { deferredWork = DeferredWork() }
     return deferredWork
   }
 
   /// Wakes observers first, because releasing what a version had read takes time.
-  private func finish(_ deferredWork: DeferredWork) {
+  func finish(_ deferredWork: DeferredWork) {
     for place in deferredWork.places { place.wake() }
     for reading in deferredWork.ended { reading.end() }
+  }
+
+  /// The same in a context, whose own observers are told next: the queue releases. It may have no time for long, and an engine may know
+  /// no more than some dozens of readers, so that few are left to it.
+  func finishInContext(_ deferredWork: DeferredWork) {
+    if deferredWork.ended.isEmpty || readingsToEnd.load(ordering: .relaxed) >= 4 { return finish(deferredWork) }
+    for place in deferredWork.places { place.wake() }
+    readingsToEnd.add(1, ordering: .relaxed)
+    queue.async { [self] in
+      for reading in deferredWork.ended { reading.end() }
+      readingsToEnd.subtract(1, ordering: .relaxed)
+    }
   }
 
   /// Ends everything that is kept or watched, because it can no longer be: each observer only gets the error.
@@ -200,57 +141,66 @@ extension ResultNotifier {
 
 extension ResultNotifier {
   /// The commits between two versions; nil if they are no longer known, or if a migration is among them: kept results were made
-  /// for the old columns, and a newer program asks the same question of the new ones.
+  /// for the old columns, and a newer program asks the same question of the new ones. `limit` as below.
   func records(
-    from: any StorageReading, to: any StorageReading
+    from: any StorageReading, to: any StorageReading, upTo limit: Int? = nil
   ) throws(StorageError) -> [CommitRecord]? {
     let (old, new) = (from.catalog, to.catalog)
     guard old.schemaVersion == new.schemaVersion, old.completedMigrations == new.completedMigrations else { return nil }
-    guard let records = try self.records(after: from.version, in: to), try !records.nameMore(thanIn: from, to) else { return nil }
-    return records
+    guard let records = try self.records(after: from.version, in: to, upTo: limit) else { return nil }
+    return try records.nameMore(thanIn: from, to) ? nil : records
   }
 
   /// The commits after a version, up to the one that is read; nil if they are no longer known. Those of this process are in
-  /// memory.
+  /// memory. With a limit also nil if the step over them costs more: no more than the first that are too much are read.
   func records(
-    after version: Version, in reading: any StorageReading
+    after version: Version, in reading: any StorageReading, upTo limit: Int? = nil
   ) throws(StorageError) -> [CommitRecord]? {
     if let own = ownRecords.records(after: version, to: reading.version) { return own }
-    workDone.historyReads += 1
+    historyReads.add(1, ordering: .relaxed)
     var records: [CommitRecord] = []
+    var left = limit ?? .max
     do throws(StorageError) {
       try reading.history(after: version) { record in
         records.append(record)
-        return .proceed
+        if let limit { left -= CollectionOfOne(record).costOfStep(upTo: limit) }
+        return left < 0 ? .stop : .proceed
       }
     } catch {
       if error.code == .historyTrimmed { return nil }
       throw error
     }
-    return records
+    return left < 0 ? nil : records
   }
+
+  /// The newest version, opened for the notifier and for some places.
+  struct NewestVersion {
+    fileprivate(set) var own: any ReadTransaction
+    fileprivate(set) var prepared: [ObjectIdentifier: any ReadTransaction] = [:]
+
+    var version: Version { own.version }
+
+    func end() {
+      own.end()
+      for reading in prepared.values { reading.end() }
+    }
+  }
+
+  /// The stores whose turns happen by themselves.
+  var placesTakingTurns: [ObjectIdentifier] { observingStores.filter { $0.value.place.takesTurns }.map(\.key) }
 
   /// Opens the newest version for the notifier and for each store that takes turns. Only the newest version can be opened, so
   /// they are opened together, and again if somebody committed in between.
-  func openNewest() throws(StorageError) -> any ReadTransaction {
-    var own = try engine.beginRead()
+  func openNewest(for places: [ObjectIdentifier]) throws(StorageError) -> NewestVersion {
+    var newest = NewestVersion(own: try engine.beginRead())
     for attempt in 1...16 {
-      var isSame = true
-      for observingStore in observingStores.keys where observingStores[observingStore]?.place.takesTurns == true {
-        let preparedRead = try engine.beginRead()
-        observingStores[observingStore]?.preparedRead?.end()
-        observingStores[observingStore]?.preparedRead = preparedRead
-        if preparedRead.version != own.version { isSame = false }
+      for place in places {
+        newest.prepared.updateValue(try engine.beginRead(), forKey: place)?.end()
       }
-      if isSame || attempt == 16 { break }
-      own.end()
-      own = try engine.beginRead()
+      if attempt == 16 || newest.prepared.values.allSatisfy({ $0.version == newest.version }) { break }
+      newest.own.end()
+      newest.own = try engine.beginRead()
     }
-    for observingStore in observingStores.keys {
-      guard let preparedRead = observingStores[observingStore]?.preparedRead, preparedRead.version != own.version else { continue }
-      preparedRead.end()
-      observingStores[observingStore]?.preparedRead = nil
-    }
-    return own
+    return newest
   }
 }

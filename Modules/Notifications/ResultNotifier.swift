@@ -11,8 +11,9 @@ import Synchronization
 //      | by a write of its store that comes before
 //   kept       all of it is at the version `held`; commits ring the bell or are made by `commit`
 //      | a commit: `isStepDue`, once however many there are
-//   due        a step waits, for `queue` or for a turn that comes sooner (`takeSmallStep`), whoever has the lock first
-//      | `step`, under the lock: results, then watches, then `held` is the newest version; places are woken
+//   due        a step waits: a small one for a context (`stepIfSmall`), for a while; else for `queue`
+//      | `advance`: what has to be asked as a whole is asked without the lock; then, under it, results, then watches, then `held` is the
+//      | newest version; places are woken
 //   kept       each place takes a turn in its own time, and fetches offers in it (`delivery`); an offer that is not accepted before a
 //              later one is made reports nothing, and the later one reports both
 //      | the last observation ends: `restIfIdle`
@@ -22,7 +23,10 @@ import Synchronization
 //
 // What each lock guards, and the order of acquisition:
 //
-//   `lock`                     everything of the notifier after it: what is kept, watched, held, prepared for turns, and due afterwards
+//   `steps`                    who moves `held`, or ends it, and reads the version that it holds. Long work is done under it, as
+//                              questions that are asked again, and a commit that skips observers with its sync: turns and reads only try it
+//   `lock`                     everything of the notifier after it: what is kept, watched, held, prepared for turns, and due afterwards;
+//                              only for as long as the changes take. Turns, reads and commits only try it
 //   `ObjectWatch.state`,       what one token was notified of, is offered and has pending; inside `lock` or alone, in a turn that accepts
 //   `ResultObservation`'s
 //   `placesToWake`             who is to be woken; alone, so that a commit never waits for a step
@@ -32,7 +36,7 @@ import Synchronization
 //   `PendingTurn`              atomics alone: whether a turn was asked for
 //
 // The lock of a place is never held while the notifier's is acquired, nor is any held while a block runs.
-// `commit(_:_:skipping:)` acquires the writer's lock before `lock`; nobody who holds `lock` waits for the writer's.
+// `commit(_:_:skipping:)` acquires the writer's lock before `steps`; nobody who holds `steps` or `lock` waits for the writer's.
 
 /// Keeps every observed result of one open engine at its newest version, and knows the pending notifications of each observer.
 ///
@@ -41,11 +45,17 @@ import Synchronization
 /// is kept as net changes, bounded by the rows. Safe from any thread.
 package final class ResultNotifier: @unchecked Sendable {
   // Sound because every stored property after `lock` is read and written only inside `lock.withLock`, and so is every call of
-  // the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`.
+  // the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`. A `KeptResult` that is made without the
+  // lock is nobody else's until it is taken in under it.
   let engine: any StorageEngine
   package let queue = DispatchQueue(label: "vivarium.notifier")
-  /// A step was requested and has not begun on the queue.
+  /// There may be a newer version, and nobody has begun the step to it.
   let isStepDue = Atomic(false)
+  /// The queue will take the due step as soon as it can, or in a while if no turn has taken it.
+  let isStepRequested = Atomic(false)
+  let isWatchingOverTurns = Atomic(false)
+  /// Whether steps could be small when last somebody looked: a bell may ring on any thread, and so takes no lock.
+  let turnsTakeSteps = Atomic(true)
   /// The newest version for which a step was requested or taken: a bell for it needs no action.
   let awaitedVersion = Atomic<UInt64>(0)
   /// Commits of this process that have begun and are not handed over: a bell meanwhile is theirs, or is answered after them.
@@ -55,11 +65,18 @@ package final class ResultNotifier: @unchecked Sendable {
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   /// The watches that were asked for and have not begun, each under its identity.
   let startingWatches = Mutex<[ObjectIdentifier: ObjectWatch]>([:])
-  let lock = Mutex(())
+  let steps = Mutex(())
+  /// Versions that steps in contexts have left to the queue to release, as groups.
+  let readingsToEnd = Atomic(0)
+  /// Reads of the engine's history, which need no lock.
+  let historyReads = Atomic(0)
   let ownRecords = OwnRecords()
+  let lock = Mutex(())
 
   /// The version at which everything is kept; nil if nothing is.
   var held: (any ReadTransaction)?
+  /// The version from which the due step was found not to be small: others need not look at it again.
+  var largeStepFrom: Version?
   var results: [AnyHashable: KeptResult] = [:]
   /// Observed objects and lists, by object.
   var watches: [TableID: [Int64: [ObjectWatch]]] = [:]
@@ -70,8 +87,10 @@ package final class ResultNotifier: @unchecked Sendable {
   var observed: [ObjectIdentifier: KeptResult] = [:]
   private var listener: (any CommitListener)?
   var workDone = Work()
-  /// Work to do after a step, preferably without the lock: observers do not depend on it.
+  /// Work to do after a step, without the lock: observers do not depend on it.
   var deferredWork = DeferredWork()
+  /// A commit that skips observers and is not over: results may already be what it leads to, so nobody is offered anything meanwhile.
+  var skippingCommit: SkippingCommit?
 
   /// An open store with observations.
   struct ObservingStore {
@@ -94,7 +113,7 @@ package final class ResultNotifier: @unchecked Sendable {
     package var evaluations = 0
     /// Commits, or groups of them, that changed a row or the order of a result.
     package var steps = 0
-    /// Those steps that a context took in its turn.
+    /// Those steps that a context took, in its turn or for a read.
     package var stepsInTurns = 0
     /// Rebuilt views.
     package var rebuilds = 0
@@ -127,6 +146,7 @@ package final class ResultNotifier: @unchecked Sendable {
       work.results = results.count
       work.watches = watches.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
       work.places = observingStores.count
+      work.historyReads = historyReads.load(ordering: .relaxed)
       for result in results.values {
         work.evaluations += result.evaluations
         work.rowsTested += result.work.rowsTested
@@ -137,7 +157,7 @@ package final class ResultNotifier: @unchecked Sendable {
   }
 
   /// Blocks until everything requested before is done. For tests.
-  package func finish() { queue.sync {} }
+  package func finish() { queue.sync { if isStepDue.load(ordering: .acquiring) { takeDueStep() } } }
 }
 
 // MARK: - Observing
@@ -155,7 +175,10 @@ extension ResultNotifier {
   /// Ends an observation, from any thread, without waiting.
   package func stop(_ observation: ResultObservation) {
     guard observation.end() else { return }
-    queue.async { self.lock.withLock { _ in self.detach(observation) } }
+    queue.async {
+      self.lock.withLock { _ in self.detach(observation) }
+      self.restIfIdle()
+    }
   }
 
   private func start(_ observation: ResultObservation) {
@@ -169,17 +192,42 @@ extension ResultNotifier {
       if lock.withLock({ _ in attach(observation) }) { return }
       let reading = try engine.beginRead()
       let made = try KeptResult(observation.recipe, in: reading)
-      try lock.withLock { _ throws(StorageError) in
-        workDone.evaluations += 1
-        try keep(made, madeIn: reading)
-        _ = attach(observation)
-        // The token was stopped meanwhile, so nobody would release the result.
-        if made.observations.isEmpty { drop(made) }
-        restIfIdle()
-      }
+      try steps.withLock { _ throws(StorageError) in try keep(made, madeIn: reading, for: observation) }
+      restIfIdle()
     } catch {
       observation.fail(error)
     }
+  }
+
+  /// Takes in a result that nobody else has yet, at the version of the others. Call with `steps`.
+  private func keep(
+    _ made: KeptResult, madeIn reading: any ReadTransaction, for observation: ResultObservation
+  ) throws(StorageError) {
+    let isFirst = lock.withLock { _ in
+      guard held == nil else { return false }
+      held = reading
+      return true
+    }
+    if !isFirst {
+      defer { reading.end() }
+      try advance()
+      try take(made, madeIn: reading)
+    }
+    lock.withLock { _ in
+      workDone.evaluations += 1
+      results[AnyHashable(made.recipe.identity)] = made
+      _ = attach(observation)
+      // The token was stopped meanwhile, so nobody would release the result.
+      if made.observations.isEmpty { drop(made) }
+    }
+  }
+
+  private func take(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
+    guard let held = lock.withLock({ _ in held }), held.version > reading.version else { return }
+    guard let records = try self.records(from: reading, to: held), try !made.isRebound(by: records, in: held) else {
+      return try made.rebuild(in: held, by: nil)
+    }
+    _ = try made.step(records, from: reading, to: held)
   }
 
   func listen() throws(StorageError) {
@@ -203,12 +251,7 @@ extension ResultNotifier {
     guard let result = observed.removeValue(forKey: ObjectIdentifier(observation)) else { return }
     result.detach(observation)
     if result.observations.isEmpty { drop(result) }
-    leave(observation.place)
-  }
-
-  func leave(_ place: DeliveryPlace) {
-    removeStore(at: place)
-    restIfIdle()
+    removeStore(at: observation.place)
   }
 
   /// Registers an additional observation at a place.
@@ -228,9 +271,17 @@ extension ResultNotifier {
     }
   }
 
-  /// Releases the version and stops listening while there is nobody to notify.
+  /// Releases the version and stops listening while there is nobody to notify. Not under a lock.
   func restIfIdle() {
-    guard results.isEmpty, watches.isEmpty else { return }
+    // Looked at first: who has `steps` may have it for as long as a commit takes.
+    guard lock.withLock({ _ in isIdle }) else { return }
+    steps.withLock { _ in lock.withLock { _ in rest() } }
+  }
+
+  private var isIdle: Bool { results.isEmpty && watches.isEmpty }
+
+  private func rest() {
+    guard isIdle else { return }
     held?.end()
     held = nil
     listener?.stop()
@@ -244,25 +295,5 @@ extension ResultNotifier {
     workDone.valuesRead += result.valuesRead
     results[AnyHashable(result.recipe.identity)] = nil
     for observation in result.observations { observed[ObjectIdentifier(observation)] = nil }
-  }
-
-  /// Advances a result that was made outside the lock to the version of the others.
-  private func keep(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
-    if held == nil {
-      held = reading
-    } else {
-      defer { reading.end() }
-      try advance()
-      try take(made, madeIn: reading)
-    }
-    results[AnyHashable(made.recipe.identity)] = made
-  }
-
-  private func take(_ made: KeptResult, madeIn reading: any ReadTransaction) throws(StorageError) {
-    guard let held, held.version > reading.version else { return }
-    guard let records = try self.records(from: reading, to: held), try !made.isRebound(by: records, in: held) else {
-      return try made.rebuild(in: held, by: nil)
-    }
-    _ = try made.step(records, from: reading, to: held)
   }
 }

@@ -5,7 +5,8 @@ import StoreValues
 /// A way of keeping a result from commit to commit: row by row, as a window of rows kept that way, or by evaluating again and
 /// comparing.
 ///
-/// Made for a question at one version (`ResultUpkeep.make`), and advanced by `step`. Under the notifier's lock.
+/// Made for a question at one version (`ResultRecipe.upkeep`), and advanced by `step`. Confined to its result: nobody else's while that is
+/// being made, and then used under the notifier's lock alone.
 protocol ResultUpkeep: AnyObject {
   /// The type of the rows.
   var table: TableID { get }
@@ -19,6 +20,9 @@ protocol ResultUpkeep: AnyObject {
   /// The number of evaluations after the first.
   var evaluations: Int { get }
 
+  /// The question, if it is asked again as a whole.
+  var wholeQuestion: ComparedQuestion? { get }
+
   /// Whether a commit may have touched the result or anything that observers follow. Reads nothing.
   func isAffected(by record: CommitRecord) -> Bool
 
@@ -29,8 +33,10 @@ protocol ResultUpkeep: AnyObject {
   func follow(_ filter: ResultFilter) -> UInt64
 
   /// Advances the result to the version that `to` reads; nil if nothing touched it. If it throws, the result is torn and must
-  /// be rebuilt.
-  func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep?
+  /// be rebuilt. `asked` are the rows in that version, identified as by `RowIdentity`, if the whole question was asked before.
+  func step(
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading, asked: [Int64]?
+  ) throws(StorageError) -> ResultStep?
 
   /// The pending changes of a token that is given the result now: none.
   func nothingPending() -> any PendingResult
@@ -54,11 +60,14 @@ extension ViewUpkeep: ResultUpkeep {
   var current: ResultVersion { .view(view.latest) }
   var rowUpkeep: ViewUpkeep? { self }
   var evaluations: Int { 0 }
+  var wholeQuestion: ComparedQuestion? { nil }
   func watch(_ properties: WatchedProperties) { watched = properties }
 
   func follow(_ filter: ResultFilter) -> UInt64 { filter.followed(by: follow(_:), others: follow(others:)) }
 
-  func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep? {
+  func step(
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading, asked: [Int64]?
+  ) throws(StorageError) -> ResultStep? {
     try apply(records, from: from, to: to).map { .rows($0) }
   }
 
@@ -70,11 +79,14 @@ extension WindowUpkeep: ResultUpkeep {
   var current: ResultVersion { .rows(rows) }
   var rowUpkeep: ViewUpkeep? { whole }
   var evaluations: Int { 0 }
+  var wholeQuestion: ComparedQuestion? { nil }
   func isAffected(by record: CommitRecord) -> Bool { whole.isAffected(by: record) }
   func watch(_ properties: WatchedProperties) { whole.watch(properties) }
   func follow(_ filter: ResultFilter) -> UInt64 { whole.follow(filter) }
 
-  func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep? {
+  func step(
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading, asked: [Int64]?
+  ) throws(StorageError) -> ResultStep? {
     try apply(records, from: from, to: to).map { .window($0, window) }
   }
 
@@ -87,12 +99,15 @@ extension ComparedUpkeep: ResultUpkeep {
   var table: TableID { question.table }
   var current: ResultVersion { .rows(rows) }
   var rowUpkeep: ViewUpkeep? { nil }
+  var wholeQuestion: ComparedQuestion? { question }
   func watch(_ properties: WatchedProperties) { watched = properties }
 
   func follow(_ filter: ResultFilter) -> UInt64 { filter.followed(by: follow(_:), others: follow(others:)) }
 
-  func step(_ records: [CommitRecord], from: any StorageReading, to: any StorageReading) throws(StorageError) -> ResultStep? {
-    try apply(records, from: from, to: to).map { .whole($0) }
+  func step(
+    _ records: [CommitRecord], from: any StorageReading, to: any StorageReading, asked: [Int64]?
+  ) throws(StorageError) -> ResultStep? {
+    try apply(records, from: from, to: to, asked: asked).map { .whole($0) }
   }
 
   func nothingPending() -> any PendingResult { ComparedChanges(base: rows) }

@@ -13,6 +13,8 @@ public enum ExpressionNode: Sendable, Hashable, Codable {
   case list([ExpressionNode])
   /// An object.
   case object(ObjectLiteral)
+  /// A mixed value that links to objects of a known store.
+  case mixed(MixedLiteral)
   /// `$name`: a placeholder, to be replaced by `substituting` before the query is run.
   case variable(String)
   /// A property of the object, or of an object it links to. A path over a collection means each of its elements; `@count`,
@@ -102,6 +104,21 @@ public struct ObjectLiteral: Sendable, Hashable, Codable {
   public init(type: String, _ identity: Identity, of store: StoreIdentity? = nil) {
     self.type = type
     self.identity = identity
+    self.store = store
+  }
+}
+
+/// A mixed value that links to objects, itself or in a part of it, and the store that they belong to: elsewhere its keys name other
+/// objects, so a query of another store is rejected.
+public struct MixedLiteral: Sendable, Hashable, Codable {
+  /// The value, with links as it is stored.
+  public var value: Value
+  /// The store of the objects that it links to.
+  public var store: StoreIdentity
+
+  /// Creates an operand of a value and the store of what it links to.
+  public init(_ value: Value, of store: StoreIdentity) {
+    self.value = value
     self.store = store
   }
 }

@@ -49,6 +49,7 @@ extension ExpressionNode: CustomStringConvertible {
     case .constants(let values): "{" + values.map(\.literal).joined(separator: ", ") + "}"
     case .list(let elements): "{" + elements.map(\.description).joined(separator: ", ") + "}"
     case .object(let object): object.description
+    case .mixed(let mixed): mixed.value.literal
     case .variable(let name): "$" + PropertyPath.escaped(name)
     case .path(let path): path.description
     case .folded(let inner, _): inner.description

@@ -23,4 +23,15 @@ extension PredicateNode {
     default: .and([a, b])
     }
   }
+
+  /// The disjunction of both, without nesting `or` in `or`: many alternatives that a loop joins are as flat as in a text.
+  public static func either(_ a: PredicateNode, _ b: PredicateNode) -> PredicateNode {
+    switch (a, b) {
+    case (.constant(false), let other), (let other, .constant(false)): other
+    case (.or(let x), .or(let y)): .or(x + y)
+    case (.or(let x), let other): .or(x + [other])
+    case (let other, .or(let y)): .or([other] + y)
+    default: .or([a, b])
+    }
+  }
 }

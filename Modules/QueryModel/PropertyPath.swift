@@ -24,13 +24,23 @@ extension PropertyPath {
   }
 }
 
+extension PropertyPath {
+  /// The key in a component `['key']`; nil for another component. By bytes: a key may begin or end with a character that is one with
+  /// the quote beside it.
+  package static func key(in component: String) -> String? {
+    let bytes = component.utf8
+    guard bytes.count >= 4, bytes.starts(with: "['".utf8), bytes.suffix(2).elementsEqual("']".utf8) else { return nil }
+    return String(decoding: bytes.dropFirst(2).dropLast(2), as: UTF8.self)
+  }
+}
+
 extension PropertyPath: CustomStringConvertible {
   /// The path in the grammar of conditions.
   public var description: String {
     var text = ""
     for (i, component) in components.enumerated() {
-      if component.hasPrefix("['"), component.hasSuffix("']"), component.utf8.count >= 4 {
-        text += "[" + Literal.quoted(String(component.dropFirst(2).dropLast(2))) + "]"
+      if let key = PropertyPath.key(in: component) {
+        text += "[" + Literal.quoted(key) + "]"
       } else if component.hasPrefix("["), component.hasSuffix("]") {
         text += component
       } else {

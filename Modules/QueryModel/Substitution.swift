@@ -29,7 +29,7 @@ extension PredicateNode {
 extension ExpressionNode {
   fileprivate func mapped(_ change: (ExpressionNode) -> ExpressionNode) -> ExpressionNode {
     switch self {
-    case .constant, .constants, .object, .variable, .path: change(self)
+    case .constant, .constants, .object, .mixed, .variable, .path: change(self)
     case .list(let elements): change(.list(elements.map { $0.mapped(change) }))
     case .folded(let inner, let folding): change(.folded(inner.mapped(change), folding))
     case .quantified(let quantifier, let inner): change(.quantified(quantifier, inner.mapped(change)))

@@ -1,7 +1,7 @@
 import Vivarium
 
 /// One section of a results controller with its objects. Valid until the controller changes; read it again after a change.
-public struct ResultsSection<Element>: RandomAccessCollection {
+public struct ResultsSection<Element>: PositionalCollection {
   /// The key that its rows share; null for rows without a value, and without sectioning.
   public let key: Value
   /// The number of rows.

@@ -62,6 +62,12 @@ package struct AsideFile: Sendable {
     }
   }
 
+  /// Removes what dead processes have left of files that were to become the one at `path`.
+  package static func removeAbandoned(for path: String) {
+    let (folder, name) = split(path)
+    removeAbandoned(folder, name)
+  }
+
   // MARK: Private
 
   /// The folder, and as much of the name as leaves room for the suffix.

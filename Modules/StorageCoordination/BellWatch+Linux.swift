@@ -14,12 +14,14 @@ import Synchronization
 /// The single thread of the process that waits for the bells of all stores, with one inotify instance.
 ///
 /// The thread starts with the first listener and sleeps until a bell rings; while there are listeners it also wakes once a
-/// second and compares versions. If inotify is unavailable (its instances and watches are limited per user), only that check
-/// remains.
+/// second and compares versions. If inotify is unavailable (its instances are limited per user), only that check remains; a bell
+/// that cannot be watched, because it is missing or the user has too many watches, is tried again with each.
 final class BellWatch: Sendable {
   private struct State {
     /// By inotify watch; −1: bells that cannot be watched.
     var listeners: [Int32: [WeakBellListener]] = [:]
+    /// Of the bells, by listener.
+    var paths: [UInt64: String] = [:]
     var nextID: UInt64 = 0
     var isRunning = false
   }
@@ -52,16 +54,17 @@ final class BellWatch: Sendable {
     path: String, version: @escaping @Sendable () -> Version?, _ body: @escaping @Sendable () -> Void
   ) -> any CommitListener {
     // Watch first, then compare: a commit in between rings.
-    let (watch, id, isFirst) = state.withLock { state in
+    let (id, isFirst) = state.withLock { state in
       state.nextID += 1
-      let watch = inotify < 0 ? -1 : inotify_add_watch(inotify, path, UInt32(IN_MODIFY) | UInt32(IN_DONT_FOLLOW))
-      state.listeners[watch, default: []].append(WeakBellListener(listener: nil, id: state.nextID))
+      state.paths[state.nextID] = path
+      state.listeners[watch(path), default: []].append(WeakBellListener(listener: nil, id: state.nextID))
       defer { state.isRunning = true }
-      return (watch, state.nextID, !state.isRunning)
+      return (state.nextID, !state.isRunning)
     }
-    let listener = BellListener(version: version, body: body) { [weak self] in self?.remove(id, from: watch) }
+    let listener = BellListener(version: version, body: body) { [weak self] in self?.remove(id) }
     state.withLock { state in
-      guard let at = state.listeners[watch]?.firstIndex(where: { $0.id == id }) else { return }
+      // The thread may have moved it.
+      guard let (watch, at) = BellWatch.place(of: id, state) else { return }
       state.listeners[watch]?[at] = WeakBellListener(listener: listener, id: id)
     }
     if isFirst { start() }
@@ -69,10 +72,29 @@ final class BellWatch: Sendable {
     return listener
   }
 
-  private func remove(_ id: UInt64, from watch: Int32) {
+  private func watch(_ path: String) -> Int32 {
+    inotify < 0 ? -1 : inotify_add_watch(inotify, path, UInt32(IN_MODIFY) | UInt32(IN_DONT_FOLLOW))
+  }
+
+  private static func place(of id: UInt64, _ state: State) -> (watch: Int32, at: Int)? {
+    for (watch, listeners) in state.listeners {
+      if let at = listeners.firstIndex(where: { $0.id == id }) { return (watch, at) }
+    }
+    return nil
+  }
+
+  /// Watches the bells that could not be watched so far.
+  private func watchMissing(_ state: inout State) {
+    guard inotify >= 0, let missing = state.listeners.removeValue(forKey: -1) else { return }
+    for listener in missing { state.listeners[state.paths[listener.id].map(watch) ?? -1, default: []].append(listener) }
+  }
+
+  private func remove(_ id: UInt64) {
     if mark.isStale { return }
     state.withLock { state in
-      state.listeners[watch]?.removeAll { $0.id == id }
+      state.paths[id] = nil
+      guard let (watch, at) = BellWatch.place(of: id, state) else { return }
+      state.listeners[watch]?.remove(at: at)
       guard let left = state.listeners[watch], left.isEmpty else { return }
       state.listeners[watch] = nil
       if watch >= 0 { inotify_rm_watch(inotify, watch) }
@@ -116,8 +138,10 @@ final class BellWatch: Sendable {
       let isTick = now >= nextTick
       if isTick { nextTick = now + BellWatch.tickMilliseconds }
       let due = state.withLock { state in
+        // Before they are compared: a commit in between rings.
+        if isTick { watchMissing(&state) }
         // The nudge that follows covers a bell that rang while its listener was being added.
-        isTick || isNudged ? Array(state.listeners.values.joined()) : rung.flatMap { state.listeners[$0] ?? [] }
+        return isTick || isNudged ? Array(state.listeners.values.joined()) : rung.flatMap { state.listeners[$0] ?? [] }
       }
       for entry in due { entry.listener?.check() }
     }

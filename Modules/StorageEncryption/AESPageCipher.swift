@@ -3,10 +3,11 @@ import Crypto
 import Foundation
 import StorageInterface
 
-/// AES-256-GCM with a random nonce of 96 bits for each writing of a page: nonce, what is encrypted, tag. Keys and check are made of the
+/// AES-256-GCM with a random nonce of 96 bits for each writing of a page or entry: nonce, what is encrypted, tag. Keys and check are of the
 /// secret and the file's salt by HKDF with SHA-256, and masks by HMAC with SHA-256.
 ///
 /// Random nonces are good for 2^32 writings of one file, 16 TiB in pages of 4 KiB: then two are the same with a chance of one in 2^32.
+/// Copies that have the file's salt count with it.
 struct AESPageCipher: PageCipher {
   private static let nonceCount = 12
   private static let tagCount = 16

@@ -103,9 +103,11 @@ extension LMDBEnvironment {
       let (guardian, pins) = try protection(files, open, presence)
       return wrapped(open, guardian, pins)
     }
-    do {
-      return wrapped(try protected(files, isReadOnly: true, map), presence)
-    } catch where error.code == .permissionDenied {
+    let table: RawEnvironment
+    do throws(StorageError) {
+      table = try protected(files, isReadOnly: true, map)
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
       let raw = try RawEnvironment(
         files: files, isReadOnly: true, isLockless: true, mapSize: map.first(for: files), mapSizeMax: map.last,
         mode: files.sideMode)
@@ -116,6 +118,21 @@ extension LMDBEnvironment {
         raw.close()
         throw error
       }
+    }
+    if presence == nil { return wrapped(table, try latePresence(files, table)) }
+    return wrapped(table, presence)
+  }
+
+  /// The presence of a reader that found no coordination file and has claimed the data file since. Whoever replaces that makes one first,
+  /// and looks for claims then: so of the two one sees the other.
+  private static func latePresence(_ files: LMDBFiles, _ raw: RawEnvironment) throws(StorageError) -> StorePresence? {
+    do throws(StorageError) {
+      let presence = try optionalPresence(files, as: .reader)
+      guard raw.isInPlace else { throw StorageError.replaced(files.data) }
+      return presence
+    } catch {
+      raw.close()
+      throw error
     }
   }
 
@@ -185,9 +202,9 @@ extension LMDBEnvironment {
     let (transaction, view) = try beginView()
     defer { endRead(transaction) }
     // This build does not know how a later format checks its entries.
-    if let format = pages.format, format > StoreRecord.currentFormat {
+    if let format = pages.format, format > StoreRecord.encryptedFormat {
       throw StorageError(
-        .unsupportedVersion, .engine, "'\(files.data)' has format \(format); this build reads up to \(StoreRecord.currentFormat).",
+        .unsupportedVersion, .engine, "'\(files.data)' has format \(format); this build reads up to \(StoreRecord.encryptedFormat).",
         remedy: "Open it with a newer build.")
     }
     if try StoreRecord.find(in: view) == .foreign { throw LMDBEnvironment.foreign(files) }

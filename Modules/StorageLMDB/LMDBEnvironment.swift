@@ -1,4 +1,12 @@
 import CVivariumLMDB
+import Dispatch  // on Linux `stat` is now and then taken for its, and then not seen without it
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 import StorageCoordination
 import StorageInterface
 import StoreValues
@@ -47,6 +55,8 @@ final class LMDBEnvironment: Sendable {
   /// A check for space that readers hold is scheduled.
   let isWatchingSpace = Atomic(false)
   private let bytesSinceCheck = Atomic<Int>(0)
+  /// The second of the clock in which the data file was last found in its place.
+  private let secondInPlace = Atomic<Int>(0)
 
   init(
     raw: RawEnvironment, token: UInt64, files: LMDBFiles, presence: StorePresence?, writerLock: FileWriterLock?,
@@ -199,6 +209,14 @@ final class LMDBEnvironment: Sendable {
     try raw.grow(toHold: bytes)
   }
 
+  /// What LMDB has ever used of the file, in bytes.
+  var usedBytes: Int {
+    var (info, statistics) = (MDB_envinfo(), MDB_stat())
+    mdb_env_info(pointer, &info)
+    mdb_env_stat(pointer, &statistics)
+    return Int(clamping: info.me_last_pgno &+ 1).multipliedReportingOverflow(by: Int(statistics.ms_psize)).partialValue
+  }
+
   /// The number of the process's maps of the file, and the size of the newest in bytes; for tests.
   var maps: (count: Int, bytes: Int) { (raw.mapCount, raw.mapSize) }
 
@@ -236,6 +254,7 @@ final class LMDBEnvironment: Sendable {
       let isUntold = try isNewestUntold()
       if hold.followsDeath || isUntold {
         try finishDeadCommit()
+        try safePoints.voidLost(self)
         // The dead writer may have committed without ringing, and its snapshots still hold their versions.
         clearDeadReaders()
         bell.ring()
@@ -251,6 +270,25 @@ final class LMDBEnvironment: Sendable {
   /// now on would see further writes.
   func checkInPlace() throws(StorageError) {
     if !raw.isInPlace || writerLock?.isInPlace == false { throw .replaced(files.data) }
+  }
+
+  /// The same for who begins to read, of the data file alone: nobody commits to a file that nobody finds, so what is read of it would
+  /// stay as it is for ever. Looks at most once in a second of the clock, which may run backwards, until the file is gone.
+  func checkFound() throws(StorageError) {
+    let second = time(nil)
+    if secondInPlace.load(ordering: .relaxed) == second { return }
+    if isDataGone { throw .replaced(files.data) }
+    secondInPlace.store(second, ordering: .relaxed)
+  }
+
+  /// Whether the data file's name leads to nothing, or to another file. Who may not look any more, as a process that gave up rights, is
+  /// not told so: it knows nothing of the file that has changed.
+  private var isDataGone: Bool {
+    var file: Int32 = -1
+    guard mdb_env_get_fd(pointer, &file) == 0, let opened = FileIdentity(descriptor: file) else { return false }
+    var info = stat()
+    if stat(files.data, &info) == 0 { return FileIdentity(info) != opened }
+    return errno == ENOENT || errno == ENOTDIR
   }
 
   /// Whether the file has a newer version than readers see: a writer was killed between the two steps of LMDB's commit, writing

@@ -13,9 +13,14 @@ import StorageInterface
 /// One file, one table of readers. LMDB finds its table by the name of the data file, so a file with two names, or whose lock
 /// file was replaced, would have two tables, and users of one would overwrite pages that readers of the other need.
 extension LMDBFiles {
-  /// Throws `.hardLinked` if the data file has other names. Removes names left by a process that was killed while it created
-  /// the store.
+  /// Throws `.hardLinked` if the data file has other names, or is mounted by itself, which gives it one. Removes names left by a
+  /// process that was killed while it created the store.
   func refuseOtherNames() throws(StorageError) {
+    if MountedFile.isMounted(data) {
+      throw StorageError(
+        .hardLinked, .engine, "'\(data)' is mounted by itself, so it has another name, and LMDB finds its table of readers by the name.",
+        remedy: "Mount the folder of the store, or copy the file.")
+    }
     guard nameCount > 1 else { return }
     let (folder, name) = Folder.split(data)
     var others: [String] = []
@@ -127,6 +132,20 @@ extension LMDBFiles {
   /// Announces our presence with this data file. `.replaced` if somebody still has the previous data file open.
   func claim(_ presence: StorePresence) throws(StorageError) {
     guard let identity = FileIdentity(path: data), presence.claim(data: identity) else { throw .replaced(data) }
+  }
+
+  /// Throws `.alreadyOpen` if somebody reads the data file, be it without a presence: one that opened the file before there was a
+  /// coordination file. Its table of readers is of this file, and would be taken for that of the next one.
+  func refuseReaders() throws(StorageError) {
+    var number: Int32 = 0
+    let file = cs_open(data, false, false, 0, &number)
+    guard file >= 0 else { throw LMDBFiles.openError(number, data) }
+    defer { close(file) }
+    if FileClaim.isTaken(file, exceptFor: nil) || ReaderPins.isHeld(file, from: 0) {
+      throw StorageError(
+        .alreadyOpen, .engine, "'\(data)' is read by somebody who opened it before it was ever written in its place.",
+        remedy: "Close it in every process first.")
+    }
   }
 
   /// Throws `.replaced` if somebody has the data file open with a different table of readers.

@@ -20,7 +20,7 @@ extension LMDBFiles {
     }
   }
 
-  private func isForeign(_ path: String) -> Bool {
+  func isForeign(_ path: String) -> Bool {
     switch path {
     case data: false
     case lock: SideFile.isForeign(path) { isTable($0) }

@@ -50,10 +50,66 @@ struct LMDBFiles: Sendable, Hashable {
 
   /// Creates a data file with the entries that `fill` writes through LMDB's handle. Written under another name, synced and then
   /// renamed, so that nobody ever finds an incomplete one, even after a power cut. False, without a new file, if one exists by
-  /// then.
+  /// then. When this returns, the name survives a power cut too.
+  ///
+  /// - Parameter isCopy: whether nobody knows of the file before this returns. Then it goes if the disk does not confirm its name; a new
+  ///   store stays, because another process may have committed to it by then.
   static func making(
-    _ path: String, mode: UInt32, mapSize: Int, _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void
+    _ path: String, mode: UInt32, mapSize: Int, isCopy: Bool = false,
+    _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
+    // First: what a process may not open, as a folder that it may only write, it cannot sync.
+    let folder: OpenFolder
+    do throws(StorageError) { folder = try OpenFolder(of: path) } catch {
+      throw error.code == .permissionDenied ? error : openError(error.underlyingCode, path)
+    }
+    return try written(for: path, mode: mode, mapSize: mapSize, fill) { (made, aside) throws(StorageError) in
+      let synced = made.sync()
+      guard synced == 0 else { throw openError(synced, path) }
+      // Renamed, not linked: a file with two names is rejected.
+      let number = cs_rename_new(aside.data, path)
+      guard number == 0 || number == EEXIST else { throw openError(number, path) }
+      do throws(StorageError) { try folder.sync() } catch {
+        if number == 0, isCopy { unlink(path) }
+        throw error
+      }
+      return number == 0
+    }
+  }
+
+  /// Replaces the data file by one with the entries that `fill` writes. At any moment there is the old one or the new one, whole. The
+  /// caller has ensured that nobody has the store open; whoever could not announce that is looked for here.
+  ///
+  /// - Parameter synced: runs when the new file is complete, before it takes the other's name; for tests.
+  func exchange(
+    mapSize: Int, synced: () throws -> Void = {},
+    _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    // First: once the name leads to the new file, nothing may fail any more.
+    let folder = try OpenFolder(of: data)
+    try LMDBFiles.written(for: data, mode: 0o600, mapSize: mapSize, fill) { (made, aside) throws(StorageError) in
+      // Last: until it is complete, the file is its maker's alone.
+      var number = FilePermissions(path: data)?.apply(to: made.file) ?? ENOENT
+      guard number == 0 else { throw .system(number, doing: "keep the owner and the permissions of", path: data) }
+      number = made.sync()
+      guard number == 0 else { throw .system(number, doing: "sync the copy beside", path: data) }
+      try? synced()
+      // Again: somebody may have begun to open it before the caller kept others out.
+      try refuseReaders()
+      guard rename(aside.data, data) == 0 else { throw .system(errno, doing: "replace", path: data) }
+      // The caller would take an error for the old file's. Without the sync a power cut may bring that back, whole.
+      try? folder.sync()
+      // It is of the file that was there before, and says so.
+      if !isForeign(safePoint) { unlink(safePoint) }
+    }
+  }
+
+  /// Writes a data file under another name, and closes it.
+  private static func written<R>(
+    for path: String, mode: UInt32, mapSize: Int,
+    _ fill: (_ handle: OpaquePointer, _ aside: LMDBFiles) throws(StorageError) -> Void,
+    _ finish: (_ made: AsideFile, _ aside: LMDBFiles) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
     let made: AsideFile
     do throws(StorageError) { made = try AsideFile(for: path, mode: mode) } catch { throw openError(error.underlyingCode, path) }
     let aside = LMDBFiles(data: made.path)
@@ -67,14 +123,7 @@ struct LMDBFiles: Sendable, Hashable {
       throw error
     }
     raw.close()
-    let synced = made.sync()
-    guard synced == 0 else { throw openError(synced, path) }
-    // Renamed, not linked: a file with two names is rejected.
-    let number = cs_rename_new(aside.data, path)
-    guard number == 0 || number == EEXIST else { throw openError(number, path) }
-    // If directories cannot be synced, no data are lost.
-    try? Folder.sync(of: path)
-    return number == 0
+    return try finish(made, aside)
   }
 
   /// The resolved path for a new store. `.fileExists` if any of its files exists, because side files beside a data file are
@@ -96,8 +145,7 @@ struct LMDBFiles: Sendable, Hashable {
       let count = readlink(path, &target, Int(PATH_MAX))
       guard count > 0 else { break }
       let text = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-      path = text.hasPrefix("/") ? text : folder + text
+      path = text.utf8.first == UInt8(ascii: "/") ? text : Folder.before(path) + text
     }
     return path
   }

@@ -47,12 +47,7 @@ final class LMDBSnapshot: KeyValueSnapshot {
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
     let view = try running()
-    // Nothing is before the empty key.
-    if start.isEmpty, reverse { return }
-    try view.visit(from: start.isEmpty ? nil : start, sharing: prefix, reverse: reverse) { key, value throws(StorageError) in
-      // The adapter's own entries come first in order and are skipped.
-      let isOwn = key.first == 0
-      if isOwn { return reverse ? .stop : .proceed }
+    try view.visitEntries(from: start, sharing: prefix, reverse: reverse) { key, value throws(StorageError) in
       if body(key, value) == .stop { return .stop }
       // `body` may have ended the snapshot.
       _ = try running()

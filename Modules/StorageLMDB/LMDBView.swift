@@ -42,6 +42,12 @@ final class LMDBView: Sendable {
     guard answer == CS_FOUND || answer == CS_MISSING else { throw damage(fault) }
   }
 
+  /// The same for a key that nobody lends.
+  func prepare(_ key: [UInt8], deletes: Bool) throws(StorageError) {
+    let outcome = key.withUnsafeBytes { key in Result { () throws(StorageError) in try prepare(key, deletes: deletes) } }
+    try outcome.get()
+  }
+
   /// Visits entries as `KeyValueSnapshot.visit`; nil for `start`: from the first or the last entry.
   func visit(
     from start: UnsafeRawBufferPointer?, sharing prefix: Int, reverse: Bool,
@@ -64,6 +70,20 @@ final class LMDBView: Sendable {
       answer = cs_step(map.pointer, &tree, &cursor, reverse, &fault)
     }
     if answer != CS_MISSING { throw damage(fault) }
+  }
+
+  /// The same without the adapter's own entries.
+  func visitEntries(
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool,
+    _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Step
+  ) throws(StorageError) {
+    // Nothing is before the empty key.
+    if start.isEmpty, reverse { return }
+    try visit(from: start.isEmpty ? nil : start, sharing: prefix, reverse: reverse) { key, value throws(StorageError) in
+      // They come first in order.
+      if key.first == 0 { return reverse ? .stop : .proceed }
+      return try body(key, value)
+    }
   }
 
   /// Verifies every page and value of both trees.

@@ -18,12 +18,19 @@ import Synchronization
 final class LMDBWriter: KeyValueWriter {
   private let environment: LMDBEnvironment
   private let hold: WriterHold
+  private let isEncrypted: Bool
+  /// Written with the first entries of an encrypted file.
+  private let mark: StoreMark?
   /// Written only by `end`, on the one thread that has the writer; that is the protocol's contract.
   nonisolated(unsafe) private var hasEnded = false
 
-  init(_ environment: LMDBEnvironment, _ hold: WriterHold) {
-    self.environment = environment
-    self.hold = hold
+  init(_ environment: LMDBEnvironment, _ hold: WriterHold, isEncrypted: Bool) {
+    (self.environment, self.hold, self.isEncrypted, mark) = (environment, hold, isEncrypted, nil)
+  }
+
+  /// For the first entries of an encrypted file.
+  init(_ environment: LMDBEnvironment, _ hold: WriterHold, making mark: StoreMark) {
+    (self.environment, self.hold, isEncrypted, self.mark) = (environment, hold, true, mark)
   }
 
   deinit { hold.release() }
@@ -38,24 +45,44 @@ final class LMDBWriter: KeyValueWriter {
     if hasEnded { throw .ended(environment.files.data) }
     let (version, byteCount) = (batch.version, batch.byteCount)
     try environment.checkInPlace()
-    try environment.safePoints.prepare(environment, durability, bytes: byteCount)
-    defer { if durability != .full { environment.safePoints.follow(environment, durability) } }
-    let format = try checkBase(batch)
+    // Where the system's run has no number nothing is put back after a crash.
+    let durability = SystemStart.current.isKnown ? durability : .full
+    let (format, base) = try checkBase(batch)
+    var journal: JournalCommit?
+    if durability == .full, let plan = try environment.safePoints.journal(environment, bytes: byteCount, base: base) {
+      journal = JournalCommit(plan, environment.safePoints, from: base, to: version)
+    } else {
+      try environment.safePoints.prepare(environment, durability, bytes: byteCount)
+    }
+    defer {
+      if let journal {
+        environment.safePoints.followJournal(environment, used: journal.used)
+      } else if durability != .full {
+        environment.safePoints.follow(environment, durability)
+      }
+    }
     makeRoom(for: batch.count, byteCount)
     let (transaction, handle) = try environment.beginLMDBWrite(.transaction)
     defer { environment.liftFloor() }
-    // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
-    mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full ? 0 : 1)
     let number = UInt(mdb_txn_id(transaction))
     do throws(StorageError) {
-      try put(&batch, transaction, format)
+      try put(&batch, transaction, format, &journal)
     } catch {
       mdb_txn_abort(transaction)
       throw error
     }
+    let isInJournal = journal?.write() ?? false
+    // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
+    mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full && !isInJournal ? 0 : 1)
     // Ends the transaction, successfully or not.
     let code = mdb_txn_commit(transaction)
-    guard code == 0 else { throw commitFailure(code, byteCount) }
+    guard code == 0 else {
+      do throws(StorageError) { try journal?.revoke() } catch { try environment.safePoints.fail(environment) }
+      // Pages of earlier commits may be lost.
+      if code == EIO, journal != nil { try environment.safePoints.fail(environment) }
+      throw commitFailure(code, byteCount)
+    }
+    if journal != nil, !isInJournal { try environment.safePoints.end(environment) }
     // A commit to files that nobody will find must not be acknowledged.
     try environment.checkInPlace()
     environment.remember(transaction: number, version: version)
@@ -85,8 +112,8 @@ final class LMDBWriter: KeyValueWriter {
   }
 
   /// Checks that the batch may follow the newest version, and verifies the pages that LMDB will access, because it trusts them.
-  /// Returns the file's format, or the one it will get.
-  private func checkBase(_ batch: borrowing KeyValueBatch) throws(StorageError) -> UInt32 {
+  /// Returns the file's format, or the one it will get, and the newest version.
+  private func checkBase(_ batch: borrowing KeyValueBatch) throws(StorageError) -> (format: UInt32, base: Version) {
     let (transaction, view) = try environment.beginView()
     defer { environment.endRead(transaction) }
     try environment.pages.checkSpare()
@@ -100,12 +127,19 @@ final class LMDBWriter: KeyValueWriter {
     try withRecordKey { key throws(StorageError) in try view.prepare(key) }
     try StoreID.withKey { key throws(StorageError) in try view.prepare(key) }
     try batch.forEach { key, value throws(StorageError) in try view.prepare(key, deletes: value == nil) }
-    return environment.pages.format ?? StoreRecord.currentFormat
+    let format = environment.pages.format ?? (isEncrypted ? StoreRecord.encryptedFormat : StoreRecord.currentFormat)
+    // Somebody else may have written the first entries, since this process opened the file.
+    guard StoreRecord.isEncrypted(format) == isEncrypted else {
+      throw isEncrypted ? .notEncrypted(environment.files.data) : .missingKey(environment.files.data)
+    }
+    return (format, base)
   }
 
   /// Puts all entries. They come in key order, so past the last key of the file the rest is appended, which fills pages instead
   /// of splitting them. LMDB copies the values, so each is released once it is put.
-  private func put(_ batch: inout KeyValueBatch, _ transaction: OpaquePointer, _ format: UInt32) throws(StorageError) {
+  private func put(
+    _ batch: inout KeyValueBatch, _ transaction: OpaquePointer, _ format: UInt32, _ journal: inout JournalCommit?
+  ) throws(StorageError) {
     var cursor: OpaquePointer?
     let code = mdb_cursor_open(transaction, LMDBEnvironment.database, &cursor)
     guard code == 0, let cursor else { throw failure(code, "write to") }
@@ -117,6 +151,8 @@ final class LMDBWriter: KeyValueWriter {
     var isPast = last.isEmpty
     try batch.drain { bytes, value throws(StorageError) in
       isPast = isPast || last.withUnsafeBytes { compareBytes(bytes, $0) > 0 }
+      // Before the value goes: the record has how it differs.
+      journal?.note(bytes, value?.bytes, isPast ? nil : transaction, isSealed: seals)
       var code: Int32 = 0
       if let value {
         code = LMDBWriter.put(bytes, value.bytes, cursor, isPast ? UInt32(MDB_APPEND) : 0, seals)
@@ -153,6 +189,11 @@ final class LMDBWriter: KeyValueWriter {
         StoreID.random().withBytes { LMDBWriter.put(key, $0, cursor, UInt32(MDB_NOOVERWRITE), seals) }
       }
       if code == MDB_KEYEXIST { code = 0 }
+    }
+    if code == 0, let mark {
+      code = StoreMark.withKey { key in
+        mark.bytes.withUnsafeBytes { LMDBWriter.put(key, $0, cursor, UInt32(MDB_NOOVERWRITE), seals) }
+      }
     }
     guard code == 0 else { throw failure(code, "write to") }
   }

@@ -5,6 +5,8 @@ struct SafePoint: Equatable {
   /// The part of a meta page that LMDB reads.
   static let metaSize = 152
   private static let name: UInt64 = 0x3145_4641_5356_4956  // "VIVSAFE1" in the file
+  /// Of a point with a journal.
+  private static let journaledName: UInt64 = 0x3245_4641_5356_4956  // "VIVSAFE2" in the file
 
   /// Incremented with each point written.
   var sequence: UInt64
@@ -21,6 +23,9 @@ struct SafePoint: Equatable {
   var store = StoreID.unknown
   /// The version of the point; valid only with `store`.
   var version: UInt64 = 0
+  /// The run of the journal that leads on from the point, and the place of its first record; 0: there is no journal.
+  var run: UInt64 = 0
+  var journalOffset: UInt64 = 0
 
   /// Nil if the bytes are not a complete point.
   init?(_ bytes: ArraySlice<UInt8>) {
@@ -29,7 +34,9 @@ struct SafePoint: Equatable {
     func word(_ at: Int) -> UInt64 {
       UInt64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: UInt64.self) })
     }
-    guard word(0) == SafePoint.name, word(248) == SafePoint.checksum(bytes[..<248]) else { return nil }
+    guard word(0) == SafePoint.name || word(0) == SafePoint.journaledName,
+      word(248) == SafePoint.checksum(bytes[..<248])
+    else { return nil }
     sequence = word(8)
     isArmed = word(16) != 0
     system = SystemStart(high: word(24), low: word(32))
@@ -38,12 +45,15 @@ struct SafePoint: Equatable {
     meta = Array(bytes[56..<56 + SafePoint.metaSize])
     store = StoreID(high: word(208), low: word(216))
     version = word(224)
+    guard word(0) == SafePoint.journaledName else { return }
+    (run, journalOffset) = (word(232), word(240))
   }
 
   /// Whether a slot of a file begins with our mark.
   static func isMarked(_ bytes: [UInt8], at place: Int) -> Bool {
-    place + 8 <= bytes.count
-      && bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: UInt64.self)) == name }
+    guard place + 8 <= bytes.count else { return false }
+    let found = bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: UInt64.self)) }
+    return found == name || found == journaledName
   }
 
   init(sequence: UInt64, isArmed: Bool, system: SystemStart, inode: UInt64, transaction: UInt64, meta: [UInt8]) {
@@ -58,10 +68,10 @@ struct SafePoint: Equatable {
   var bytes: [UInt8] {
     var result: [UInt8] = []
     func put(_ word: UInt64) { withUnsafeBytes(of: word.littleEndian) { result.append(contentsOf: $0) } }
-    for word in [SafePoint.name, sequence, isArmed ? 1 : 0, system.high, system.low, inode, transaction] { put(word) }
+    put(run == 0 ? SafePoint.name : SafePoint.journaledName)
+    for word in [sequence, isArmed ? 1 : 0, system.high, system.low, inode, transaction] { put(word) }
     result += meta
-    for word in [store.high, store.low, version] { put(word) }
-    result += [UInt8](repeating: 0, count: 248 - result.count)
+    for word in [store.high, store.low, version, run, journalOffset] { put(word) }
     put(SafePoint.checksum(result[...]))
     return result
   }

@@ -11,8 +11,8 @@ import StorageInterface
 import StoreValues
 import Synchronization
 
-/// The side file `<store>.safe`: two slots of 512 bytes, written alternately, so that one is always complete. Created with the
-/// first commit that is not synced.
+/// The side file `<store>.safe`: two slots of 512 bytes, written alternately, so that one is always complete, and behind them the
+/// journal. Created with the first commit that is not synced, or is in the journal.
 final class SafePointFile: Sendable {
   private static let place = 512
 
@@ -24,8 +24,8 @@ final class SafePointFile: Sendable {
     var decodeCount = 0
   }
 
-  private let path: String
-  private let descriptor: Int32
+  let path: String
+  let descriptor: Int32
   private let seen = Mutex(Seen())
 
   /// Opens the file. Nil if it does not exist and is not to be created.
@@ -64,13 +64,15 @@ final class SafePointFile: Sendable {
   /// How often the file's contents had changed since last read. For tests.
   var decodeCount: Int { seen.withLock { $0.decodeCount } }
 
-  /// The newest complete point; nil if none was written.
+  /// The newest complete point; nil if none was written. The disk has it.
   func newest() -> SafePoint? {
     withUnsafeTemporaryAllocation(byteCount: SafePointFile.place * 2, alignment: 8) { now -> SafePoint? in
       guard let count = SafePointFile.read(descriptor, into: now), count > 0 else { return nil }
       return seen.withLock { seen in
         let isSame = seen.bytes.withUnsafeBytes { compareBytes($0, UnsafeRawBufferPointer(now)) == 0 }
         if !isSame {
+          // Whoever wrote it may wait for the disk still, or was killed before: after a crash there would be another one.
+          guard SafePointFile.sync(descriptor) == 0 else { return seen.newest }
           seen.bytes = Array(now)
           seen.newest = SafePointFile.newest(in: seen.bytes)
           seen.decodeCount += 1
@@ -96,38 +98,79 @@ final class SafePointFile: Sendable {
   func update(_ next: (SafePoint?) -> SafePoint?) throws(StorageError) {
     // Locks belong to the open file, so each thread needs its own.
     let own = try SafePointFile.openOurs(path, writes: true, creates: false)
-    defer { close(own) }
+    defer {
+      flock(own, LOCK_UN)
+      close(own)
+    }
     while flock(own, LOCK_EX) != 0 { if errno != EINTR { throw failure() } }
     let newest = newest()
     guard var point = next(newest) else { return }
     point.sequence = (newest?.sequence ?? 0) &+ 1
     let bytes = point.bytes
     let offset = off_t(point.sequence & 1) * off_t(SafePointFile.place)
-    guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count, fsync(descriptor) == 0 else {
-      throw failure()
+    var before = [UInt8](repeating: 0, count: SafePoint.size)
+    guard pread(own, &before, before.count, offset) >= 0 else { throw failure() }
+    // A descriptor of its own: of two that share one, the disk's error is told to one alone.
+    guard pwrite(own, bytes, bytes.count, offset) == bytes.count, SafePointFile.sync(own) == 0 else {
+      let error = failure()
+      // Nobody may take for written what the disk may not have.
+      _ = pwrite(own, before, before.count, offset)
+      _ = SafePointFile.sync(own)
+      throw error
     }
+  }
+
+  /// Waits for the disk; 0, or -1 with `errno` set.
+  static func sync(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+    return fcntl(descriptor, F_FULLFSYNC) == -1 ? -1 : 0
+    #else
+    return fsync(descriptor)
+    #endif
   }
 
   /// After a system crash with unsynced commits, restores the file to its safe point, so that it is intact. Call before LMDB
   /// opens the file; does nothing otherwise.
   static func restore(_ files: LMDBFiles, mode: UInt32) throws(StorageError) {
-    guard let file = try SafePointFile(files: files, creates: false, mode: mode), file.newest()?.isLeftOver == true
-    else { return }
+    guard let file = try SafePointFile(files: files, creates: false, mode: mode) else { return }
+    try file.checkReading()
+    guard file.newest()?.isLeftOver == true else { return }
     var failure: StorageError?
     try file.update { newest in
       // Another process may have restored it meanwhile.
       guard var point = newest, point.isLeftOver else { return nil }
       do throws(StorageError) {
-        if try point.belongs(to: files) { try point.write(to: files) }
+        // The system was restarted, or the disk has lost pages while it ran: then somebody may have the store open still.
+        try StorePresence.whileAbsent(path: files.coordination) { () throws(StorageError) in
+          guard try point.belongs(to: files) else { return try point.checkForeign(files) }
+          try point.write(to: files)
+          try file.replay(point, into: files, mode: mode)
+        }
       } catch {
         failure = error
         return nil
       }
       point.isArmed = false
+      point.run = 0
       return point
     }
     if let failure { throw failure }
   }
+
+  /// Throws if the file cannot be read: taking it for one without a point would give up the way back.
+  private func checkReading() throws(StorageError) {
+    var byte: UInt8 = 0
+    if pread(descriptor, &byte, 1, 0) < 0 { throw failure() }
+  }
+
+  /// The journal that leads on from a point; nil if it has none.
+  func journal(of point: SafePoint) -> (journal: CommitJournal, first: CommitJournal.Place)? {
+    guard point.run != 0, let offset = Int(exactly: point.journalOffset), offset <= CommitJournal.capacity else { return nil }
+    return (CommitJournal(descriptor: descriptor, path: path, run: point.run), CommitJournal.Place(offset: offset, version: point.version))
+  }
+
+  /// Gives the journal's room back. Nobody needs it any more.
+  func truncate() { ftruncate(descriptor, off_t(SafePointFile.place * 2)) }
 
   /// For read-only opens: whether the file must be restored first.
   static func isRestoreDue(_ files: LMDBFiles) throws(StorageError) -> Bool {
@@ -157,12 +200,34 @@ extension SafePoint {
   /// Throws if the file cannot be read: treating it as another store's file would discard the point, and with it the way to
   /// restore.
   func belongs(to files: LMDBFiles) throws(StorageError) -> Bool {
-    guard FileIdentity(path: files.data)?.inode == inode else { return false }
+    // With a journal, a copy of both files is put back as well: without that it may be torn. What the point says is looked for in it.
+    guard (run != 0 && store != .unknown) || isOf(files) else { return false }
     let file = open(files.data, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
     defer { close(file) }
     return try belongs(to: file, files.data)
   }
+
+  /// Throws if a point that cannot be put back is nevertheless of the file: then the file is damaged, and the journal has commits that only
+  /// a whole one can take.
+  func checkForeign(_ files: LMDBFiles) throws(StorageError) {
+    guard run != 0, store != .unknown, isOf(files) else { return }
+    let file = open(files.data, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw LMDBFiles.openError(errno, files.data) }
+    defer { close(file) }
+    let isSame = LMDBMeta.both(file).contains { meta in
+      guard meta.transaction >= transaction, let root = meta.dataRoot else { return false }
+      var walk = LMDBPageWalk(file: file, pageSize: meta.pageSize, pageCount: meta.lastPage &+ 1)
+      return walk.value(of: StoreID.key, root: root).map { $0.withUnsafeBytes { StoreID($0) } == store } ?? false
+    }
+    guard isSame else { return }
+    throw StorageError(
+      .corrupt, .engine, "'\(files.data)' is damaged: the safe version that it had before a crash of the system is not whole.",
+      remedy: "Restore it from a copy, or copy what can still be read into a new store with 'inspect salvage'.")
+  }
+
+  /// Whether the point was written for this very file.
+  func isOf(_ files: LMDBFiles) -> Bool { FileIdentity(path: files.data)?.inode == inode }
 
   /// - Parameter file: the data file, open for reading.
   func belongs(to file: Int32, _ path: String) throws(StorageError) -> Bool {

@@ -1,5 +1,12 @@
 import CVivariumLMDB
 import Dispatch
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 import StorageCoordination
 import StorageInterface
 import Synchronization
@@ -12,9 +19,10 @@ import Synchronization
 /// depends on another process's life. While commits continue, the point is advanced in the background, which is also how
 /// grouped commits are synced.
 ///
-/// Synced commits need none of this; the first of them after unsynced ones ends it.
+/// Synced commits need none of this; the first of them after unsynced ones ends it. But where small ones come one after the other, they are
+/// not synced either: they are in the journal, from which they are made again after a crash (`SafePoints+Journal`).
 final class SafePoints: Sendable {
-  private struct State {
+  struct State {
     var pin: Pin?
     /// The number of this process's commits that the newest point does not cover.
     var unsynced = 0
@@ -26,10 +34,21 @@ final class SafePoints: Sendable {
     var pins: [UInt64] = []
     /// Incremented whenever the point begins or ends, which invalidates the counts of a concurrent advance.
     var generation = 0
+    /// Whether somebody has asked for a journal.
+    var keepsJournal = false
+    /// How many small durable commits came in a row.
+    var smallCommits = 0
+    /// The journal's run, and the place behind the last record that this process knows.
+    var end: (run: UInt64, place: CommitJournal.Place)?
+    /// The disk has refused to sync pages of commits that are in the journal: it may have lost them. Nothing is written until the file was
+    /// put back to its point and they are made again.
+    var hasFailed = false
+    /// The background is at it.
+    var isMoving = false
   }
 
   /// A read transaction that only holds its version.
-  private struct Pin: Sendable {
+  struct Pin: Sendable {
     /// Safe to hand over: without thread-local readers any one thread at a time may use it.
     nonisolated(unsafe) let transaction: OpaquePointer
     let view: LMDBView
@@ -37,11 +56,11 @@ final class SafePoints: Sendable {
   }
 
   /// Limits for potential loss, in time, and in bytes of pages that cannot be reused meanwhile.
-  private static let refreshAfter: Duration = .seconds(1)
+  static let refreshAfter: Duration = .seconds(1)
   private static let refreshBytes = 64 << 20
   private static let queue = DispatchQueue(label: "vivarium.lmdb.sync", qos: .utility)
 
-  private let state = Mutex(State())
+  let state = Mutex(State())
   /// Held while the point is advanced: two advances at once would count the same commits twice.
   private let moving = Mutex(())
 
@@ -60,9 +79,10 @@ final class SafePoints: Sendable {
   /// The transaction that holds the point.
   var pinned: UInt64? { state.withLock { $0.pin?.number } }
 
-  /// Call before a commit, as the holder of the writer's lock.
+  /// Call before a commit that is not in the journal, as the holder of the writer's lock.
   func prepare(_ environment: LMDBEnvironment, _ durability: Durability, bytes: Int) throws(StorageError) {
     let isSynced = durability == .full
+    if !isSynced { noteUnsynced() }
     let isReady = try state.withLock { state throws(StorageError) in
       // Removed or replaced: the point is written again to the path where recovery would look for it.
       if state.file?.isInPlace == false { state.file = nil }
@@ -70,6 +90,7 @@ final class SafePoints: Sendable {
         state.file = try SafePointFile(files: environment.files, creates: !isSynced, mode: environment.files.sideMode)
       }
       guard let file = state.file else { return true }
+      try SafePoints.checkFailed(state, environment)
       let isArmed = file.newest().map { $0.isArmed && $0.system == .current } ?? false
       if isSynced {
         // Another process has synced everything and disarmed the point.
@@ -87,27 +108,48 @@ final class SafePoints: Sendable {
       try SafePoints.disarm(file)
       release()
     } else {
-      let pin = try makePin(environment)
-      do throws(StorageError) {
-        let point = try SafePoint(newestOf: environment.files, pin.view)
-        try file.update { _ in point }
-      } catch {
-        state.withLock { SafePoints.end(pin, &$0) }
-        throw error
-      }
-      // All but the upcoming commit.
-      state.withLock { state in
-        state.generation += 1
-        let covered = (state.unsynced - 1, state.unsyncedBytes - bytes)
-        SafePoints.replace(&state, with: pin, covered: covered)
-      }
+      try begin(environment, file, bytes: bytes) { _ in }
     }
+  }
+
+  /// Writes a point for the newest version, of which everything is synced, and holds it. The upcoming commit is counted already.
+  func begin(
+    _ environment: LMDBEnvironment, _ file: SafePointFile, bytes: Int, _ completing: (inout SafePoint) -> Void
+  ) throws(StorageError) {
+    let pin = try makePin(environment)
+    do throws(StorageError) {
+      var point = try SafePoint(newestOf: environment.files, pin.view)
+      completing(&point)
+      var hasFailed = false
+      try file.update { [point] newest in
+        hasFailed = newest?.isLeftOver == true
+        return hasFailed ? nil : point
+      }
+      if hasFailed { try state.withLock { state throws(StorageError) in try SafePoints.checkFailed(state, environment) } }
+    } catch {
+      state.withLock { SafePoints.end(pin, &$0) }
+      throw error
+    }
+    // All but the upcoming commit.
+    state.withLock { state in
+      state.generation += 1
+      let covered = (state.unsynced - 1, state.unsyncedBytes - bytes)
+      SafePoints.replace(&state, with: pin, covered: covered)
+    }
+  }
+
+  /// After a commit that was synced beside an armed point: only without the point it is there after a crash.
+  func end(_ environment: LMDBEnvironment) throws(StorageError) {
+    try SafePoints.disarm(try requireFile())
+    release()
+    noteUnsynced()
   }
 
   private static func disarm(_ file: SafePointFile) throws(StorageError) {
     try file.update { newest in
       guard var point = newest, point.isArmed else { return nil }
       point.isArmed = false
+      point.run = 0
       return point
     }
   }
@@ -122,7 +164,7 @@ final class SafePoints: Sendable {
     schedule(environment, after: wait)
   }
 
-  private func schedule(_ environment: LMDBEnvironment, after wait: Duration) {
+  func schedule(_ environment: LMDBEnvironment, after wait: Duration) {
     let time = state.withLock { state -> DispatchTime? in
       let time = DispatchTime.now() + .nanoseconds(Int(clamping: wait.nanoseconds))
       if let due = state.due, due <= time { return nil }
@@ -164,12 +206,20 @@ final class SafePoints: Sendable {
   ) throws(StorageError) {
     guard state.withLock({ $0.unsynced > 0 }), environment.writerLock != nil else { return }
     let file = try requireFile()
+    // A descriptor of its own: of two that share one, an error of the disk is told to one alone.
+    let data = open(environment.files.data, O_RDWR | O_CLOEXEC)
+    guard data >= 0 else { throw LMDBFiles.openError(errno, environment.files.data) }
+    defer { close(data) }
     guard let hold = try environment.acquireWriter(deadline) else { return }
+    state.withLock { $0.isMoving = true }
+    defer { state.withLock { $0.isMoving = false } }
     let (generation, count, bytes) = state.withLock { ($0.generation, $0.unsynced, $0.unsyncedBytes) }
     let made = Result { () throws(StorageError) -> (SafePoint, Pin) in
       let pin = try makePin(environment)
       do throws(StorageError) {
-        return (try SafePoint(newestOf: environment.files, pin.view), pin)
+        var point = try SafePoint(newestOf: environment.files, pin.view)
+        follow(file.newest(), &point, file)
+        return (point, pin)
       } catch {
         state.withLock { SafePoints.end(pin, &$0) }
         throw error
@@ -178,10 +228,18 @@ final class SafePoints: Sendable {
     hold.release()
     let (point, pin) = try made.get()
     do throws(StorageError) {
-      try sync(environment)
+      guard FileIdentity(descriptor: data) == FileIdentity(path: environment.files.data) else { throw .replaced(environment.files.data) }
+      if SafePointFile.sync(data) != 0 {
+        let number = errno
+        try fail(environment)
+        throw .system(number, .transaction, doing: "sync", path: environment.files.data)
+      }
       try meanwhile()
       try file.update { newest in
-        guard let newest, newest.isArmed, newest.transaction < point.transaction else { return nil }
+        // A journal that began meanwhile begins at a later version.
+        guard let newest, newest.isArmed, !newest.isLeftOver, newest.transaction < point.transaction,
+          point.run == 0 || point.run == newest.run
+        else { return nil }
         return point
       }
     } catch {
@@ -205,13 +263,14 @@ final class SafePoints: Sendable {
     defer { release() }
     let known = state.withLock { $0.file }
     let opened = try? known ?? SafePointFile(files: environment.files, creates: false, mode: environment.files.sideMode)
-    guard environment.writerLock != nil, let file = opened, file.newest()?.isArmed == true,
-      let hold = try? environment.acquireWriter(.after(.seconds(2)))
+    guard environment.writerLock != nil, !state.withLock({ $0.hasFailed }), let file = opened, let newest = file.newest(), newest.isArmed,
+      !newest.isLeftOver, let hold = try? environment.acquireWriter(.after(.seconds(2)))
     else { return }
     defer { hold.release() }
     do throws(StorageError) {
       try sync(environment)
       try SafePoints.disarm(file)
+      file.truncate()
     } catch {
       // As above.
     }
@@ -227,12 +286,13 @@ final class SafePoints: Sendable {
     state.pin = nil
     state.unsynced = 0
     state.unsyncedBytes = 0
+    state.end = nil
     state.generation += 1
   }
 
   /// Replaces the old pin by the new one and ends the old; without unsynced commits no pin is needed. `covered` is how many
   /// commits, of how many bytes, the point covers now.
-  private static func replace(_ state: inout State, with pin: Pin, covered: (count: Int, bytes: Int)) {
+  static func replace(_ state: inout State, with pin: Pin, covered: (count: Int, bytes: Int)) {
     state.unsynced = max(0, state.unsynced - covered.count)
     state.unsyncedBytes = max(0, state.unsyncedBytes - covered.bytes)
     if let old = state.pin { end(old, &state) }
@@ -240,22 +300,34 @@ final class SafePoints: Sendable {
     if state.pin == nil { end(pin, &state) }
   }
 
-  private static func end(_ pin: Pin, _ state: inout State) {
+  static func end(_ pin: Pin, _ state: inout State) {
     if let position = state.pins.firstIndex(of: pin.number) { state.pins.remove(at: position) }
     mdb_txn_abort(pin.transaction)
   }
 
-  private func requireFile() throws(StorageError) -> SafePointFile {
+  func requireFile() throws(StorageError) -> SafePointFile {
     if let file = state.withLock({ $0.file }) { return file }
     throw StorageError(.misuse, .transaction, "There is no file of safe points.")
   }
 
-  private func sync(_ environment: LMDBEnvironment) throws(StorageError) {
+  func sync(_ environment: LMDBEnvironment) throws(StorageError) {
     let code = mdb_env_sync(environment.pointer, 1)
-    if code != 0 { throw .lmdb(code, .transaction, doing: "sync", path: environment.files.data) }
+    if code == 0 { return try syncWholly(environment) }
+    try fail(environment)
+    throw .lmdb(code, .transaction, doing: "sync", path: environment.files.data)
   }
 
-  private func makePin(_ environment: LMDBEnvironment) throws(StorageError) -> Pin {
+  /// On Apple systems LMDB's sync does not wait for the drive.
+  private func syncWholly(_ environment: LMDBEnvironment) throws(StorageError) {
+    #if canImport(Darwin)
+    var file: Int32 = -1
+    guard mdb_env_get_fd(environment.pointer, &file) == 0, SafePointFile.sync(file) == 0 else {
+      throw .system(errno, .transaction, doing: "sync", path: environment.files.data)
+    }
+    #endif
+  }
+
+  func makePin(_ environment: LMDBEnvironment) throws(StorageError) -> Pin {
     try state.withLock { state throws(StorageError) in
       let transaction = try environment.beginNew(.transaction)
       do throws(StorageError) {

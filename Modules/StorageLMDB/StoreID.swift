@@ -37,7 +37,7 @@ struct StoreID: Equatable, Sendable {
   }
 
   /// Lends the id as bytes.
-  func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
-    withUnsafeBytes(of: (high.littleEndian, low.littleEndian), body)
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try withUnsafeBytes(of: (high.littleEndian, low.littleEndian)) { bytes throws(E) in try body(bytes) }
   }
 }

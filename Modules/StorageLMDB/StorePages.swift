@@ -40,7 +40,7 @@ final class StorePages: Sendable {
       if state.format == nil { state.format = try findFormat(LMDBView(map, entries, spare: spare, path: path)) }
       // This build does not know how a later format checks its values, and does not read them.
       let format = state.format ?? 0
-      entries.is_sealed = StoreRecord.isSealed(format) && format <= StoreRecord.currentFormat ? 1 : 0
+      entries.is_sealed = StoreRecord.isSealed(format) && format <= StoreRecord.encryptedFormat ? 1 : 0
       return LMDBView(map, entries, spare: spare, path: path)
     }
   }

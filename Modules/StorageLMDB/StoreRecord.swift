@@ -6,8 +6,10 @@ import StoreValues
 /// name u64, format u32, 0 u32, version u64, and from format 2 on LMDB's transaction u64.
 struct StoreRecord: Equatable {
   static let name: UInt64 = 0x4D55_4952_4156_4956  // "VIVARIUM" in the file
-  /// The format that this build writes, and the newest it reads.
+  /// The format of files whose entries are not encrypted.
   static let currentFormat: UInt32 = 2
+  /// The format of files whose entries are (`StoreMark`), and the newest that this build reads.
+  static let encryptedFormat: UInt32 = 3
   /// The size in the first format.
   static let sizeMin = 24
   static let size = 32
@@ -25,6 +27,9 @@ struct StoreRecord: Equatable {
   /// Whether each value of a file with this format ends with a checksum.
   static func isSealed(_ format: UInt32) -> Bool { format >= 2 }
 
+  /// Whether the entries of a file with this format are encrypted. Of later ones nothing is known.
+  static func isEncrypted(_ format: UInt32) -> Bool { format == encryptedFormat }
+
   /// Nil if the bytes are not such a record.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= StoreRecord.sizeMin,
@@ -33,7 +38,7 @@ struct StoreRecord: Equatable {
     format = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     version = Version(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
     // The rest of a later format is unknown.
-    if format > StoreRecord.currentFormat { return }
+    if format > StoreRecord.encryptedFormat { return }
     guard StoreRecord.isSealed(format) else {
       // Format 2 with a damaged number.
       if bytes.count > StoreRecord.sizeMin { return nil }

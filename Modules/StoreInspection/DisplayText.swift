@@ -1,10 +1,10 @@
 import StoreValues
 
 /// Text for a terminal: contains nothing that moves the cursor, and has a known width.
-enum DisplayText {
+package enum DisplayText {
   /// The text on one line, with control characters and line ends escaped as in Swift. Text in a store can come from anybody, and
   /// must not be able to set a terminal's title or overwrite other lines.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var result = ""
     for scalar in text.unicodeScalars {
@@ -20,14 +20,7 @@ enum DisplayText {
   }
 
   /// Whether a terminal might interpret the character, or display what follows it elsewhere.
-  static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-    // Overrides of the writing direction. The joiners of emoji and of Arabic have the same category and are safe.
-    case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-    default: false
-    }
-  }
+  static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { scalar.isObeyedByTerminals }
 
   /// The number of terminal columns the text takes: 2 for East Asian wide characters and emoji.
   static func width(_ text: String) -> Int {

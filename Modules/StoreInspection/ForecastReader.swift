@@ -4,9 +4,9 @@ import StoreValues
 /// Examines the objects of a version for the effects of a schema change.
 struct ForecastReader {
   private typealias Line = MigrationForecast.Line
-  private let read: any ReadTransaction
+  let read: any ReadTransaction
   /// The catalog after the change.
-  private let finished: Catalog
+  let finished: Catalog
 
   init(_ read: any ReadTransaction, _ finished: Catalog) {
     self.read = read

@@ -15,7 +15,11 @@ import StoreValues
 enum GraphText {
   /// The names of an object's key and of a reference to it. No property can have such a name.
   static let id = "$id"
+  /// What the first export format called the key.
+  static let firstId = "#key"
   static let reference = "$ref"
+  /// Around a map in a mixed value that would be read as a reference, or as such a map.
+  static let map = "$map"
 
   static func node(_ value: Value, as type: ValueType) -> JSONNode {
     if value.isNull { return .null }
@@ -84,8 +88,9 @@ enum GraphText {
       let values = elements.compactMap { mixed($0) }
       return values.count == elements.count ? .list(values) : nil
     case ("map", .array(let pairs)):
-      let entries = pairs.compactMap { entry($0, as: .mixed) }
-      return entries.count == pairs.count ? .map(ValueMap(entries)) : nil
+      let map = ValueMap(pairs.compactMap { entry($0, as: .mixed) })
+      // A key that is there twice would be there once, with one of its values.
+      return map.count == pairs.count ? .map(map) : nil
     default: return ValueType(rawValue: name).flatMap { $0 == .mixed ? nil : value(parts[1], as: $0) }
     }
   }

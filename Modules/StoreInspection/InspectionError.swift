@@ -55,7 +55,7 @@ extension CommandStatus {
       .wrongKey, .missingKey, .notEncrypted:
       self = .cannotOpen
     case .objectDeleted: self = .notFound
-    case .fileExists, .unsupported: self = .usage
+    case .fileExists, .unsupported, .needsFullCopy, .wrongIncrement: self = .usage
     default: self = .inputOutput
     }
   }

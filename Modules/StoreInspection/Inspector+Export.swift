@@ -63,7 +63,8 @@ public enum GraphImport {
   }
 
   /// Puts the graph into `target`, which must be empty, in one commit, and verifies the result. Status `.usage` if `json` is not an
-  /// export or contradicts itself; `target` may then contain a commit and is unusable.
+  /// export or contradicts itself; `target` may then contain a commit and is unusable. What an object lacks of required properties,
+  /// or has twice or under a name that is no property's, is refused before anything is written.
   public static func run(_ json: Data, into target: any StorageEngine) throws(InspectionError) {
     let document: Document
     do {
@@ -76,6 +77,10 @@ public enum GraphImport {
     }
     for name in document.objects.keys where document.catalog[name] == nil {
       throw InspectionError(.usage, "The export has objects of '\(DisplayText.escaped(name))', a type that its catalog does not have.")
+    }
+    for table in document.catalog.tables {
+      let check = ExportCheck(table)
+      for object in document.objects[table.name] ?? [] { try check.check(object) }
     }
     do throws(StorageError) { try put(document, into: target) } catch {
       if error.code == .typeMismatch || error.code == .uniqueViolation || error.code == .tooLarge {
@@ -113,8 +118,7 @@ public enum GraphImport {
   private static func byKey(_ objects: [[String: JSONNode]]) throws(StorageError) -> [Int64: [String: JSONNode]] {
     var result: [Int64: [String: JSONNode]] = [:]
     for object in objects {
-      // The first export format named it `#key`.
-      guard case .int(let key)? = object[GraphText.id] ?? object["#key"], key > 0 else {
+      guard case .int(let key)? = object[GraphText.id] ?? object[GraphText.firstId], key > 0 else {
         throw StorageError(.typeMismatch, .transaction, "An object of the export has no '\(GraphText.id)'.")
       }
       guard result.updateValue(object, forKey: key) == nil else {

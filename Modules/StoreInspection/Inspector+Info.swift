@@ -38,17 +38,7 @@ extension Inspector {
 
   /// The record of the snapshot's own commit; nil if the store is new or the history no longer contains it.
   private func lastCommit(_ read: any ReadTransaction) throws(InspectionError) -> CommitRecord? {
-    guard read.version.rawValue > 0 else { return nil }
-    var last: CommitRecord?
-    do throws(StorageError) {
-      try read.history(after: Version(read.version.rawValue - 1)) { record in
-        last = record
-        return .proceed
-      }
-    } catch {
-      if error.code != .historyTrimmed { throw InspectionError(error) }
-    }
-    return last
+    do throws(StorageError) { return try read.newestRecord() } catch { throw InspectionError(error) }
   }
 
   private func printFacts(_ facts: StoreFacts) throws(InspectionError) {

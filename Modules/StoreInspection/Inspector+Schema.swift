@@ -63,6 +63,9 @@ extension PropertySchema {
     var members: [(String, ReportNode)] = []
     if isFullText { members.append(("fullText", .bool(true))) }
     if let deleteRule { members.append(("deleteRule", .text(deleteRule.rawValue))) }
+    if let cases, let valueType {
+      members.append(("cases", .array(cases.map { .field(.value($0.value(as: valueType))) })))
+    }
     if let derivation {
       let parts: [(String, ReportNode)] = [
         ("function", .text(derivation.function.rawValue)), ("relationship", .text(derivation.relationship)),

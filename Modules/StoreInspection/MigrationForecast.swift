@@ -51,6 +51,7 @@ public struct MigrationForecast: Sendable {
         let looks = ForecastReader(read, adopted.catalog)
         for step in adopted.steps { lines += try looks.lines(of: step, after: nil) }
         lines += try looks.forgotten(adopted.steps, schema)
+        lines += try looks.strays(after: nil)
       } catch { throw InspectionError(error) }
       return
     }
@@ -66,6 +67,7 @@ public struct MigrationForecast: Sendable {
       let looks = ForecastReader(read, plan.finished)
       for step in plan.steps { lines += try looks.lines(of: step, after: plan) }
       for type in plan.embedded { lines += try looks.embedding(of: type) }
+      lines += try looks.strays(after: plan)
     } catch { throw InspectionError(error) }
   }
 }

@@ -14,8 +14,10 @@ enum ObjectName: Hashable {
 
   /// Parses the name of an object of `table`. Throws status `.usage` if the text cannot name one.
   init(_ text: String, in table: TableEntry) throws(InspectionError) {
-    if text.hasPrefix("#"), !text.hasPrefix("##") {
-      guard let number = Int64(text.dropFirst()) else {
+    // By bytes: behind the mark may stand one that is one character with it.
+    let marks = text.utf8.prefix(2).prefix { $0 == UInt8(ascii: "#") }.count
+    if marks == 1 {
+      guard let number = Int64(String(decoding: text.utf8.dropFirst(), as: UTF8.self)) else {
         throw InspectionError(.usage, "'\(DisplayText.escaped(text))' is no object key: '#' and a number are wanted.")
       }
       self = .key(ObjectKey(number))
@@ -25,7 +27,7 @@ enum ObjectName: Hashable {
       throw InspectionError(
         .usage, "'\(table.name)' has no primary key: name its objects by object key, as '#1'.")
     }
-    let plain = text.hasPrefix("#") ? String(text.dropFirst()) : text
+    let plain = marks == 2 ? String(decoding: text.utf8.dropFirst(), as: UTF8.self) : text
     guard let value = ObjectName.value(plain, type) else {
       throw InspectionError(
         .usage,

@@ -91,7 +91,8 @@ struct ObjectReader {
     case .map(let map):
       var entries: [ShownField.Entry] = []
       for entry in map.entries { entries.append(ShownField.Entry(key: entry.key, value: try field(position, entry.value))) }
-      return .map(entries, count: entries.count)
+      let shown = ShownField.map(entries, count: entries.count)
+      return shown.isAmbiguous ? .map([ShownField.Entry(key: GraphText.map, value: shown)], count: 1) : shown
     default: return .value(value)
     }
   }

@@ -58,7 +58,22 @@ public enum SchemaText {
       else { throw refused("'\(type).\(name)' is derived in a way that there is not.") }
       property.derivation = Derivation(function, of: derived["property"]?.text, over: relationship)
     }
+    if case .array(let nodes)? = node["cases"], let valueType = property.valueType {
+      property.cases = try cases(nodes, of: valueType, "\(type).\(name)")
+    }
     return property
+  }
+
+  /// The raw values of an enum, ascending as the catalog has them.
+  private static func cases(_ nodes: [JSONNode], of type: ValueType, _ place: String) throws(InspectionError) -> [DefaultValue] {
+    var cases: [DefaultValue] = []
+    for node in nodes {
+      guard let raw = GraphText.value(node, as: type).flatMap({ DefaultValue($0) }) else {
+        throw refused("'\(place)' has a case that is no \(type.rawValue).")
+      }
+      cases.append(raw)
+    }
+    return cases.sorted()
   }
 
   /// Parses `string`, `list of link`, `inverse` with its target `Type.property`.

@@ -58,6 +58,16 @@ extension ShownField {
     }
   }
 
+  /// Whether a map in a mixed value, written as JSON, would be read as a reference to an object, or as a map that is marked as none.
+  var isAmbiguous: Bool {
+    guard case .map(let entries, _) = self, entries.count == 1, let entry = entries.first else { return false }
+    switch entry.value {
+    case .value(.string): return entry.key == GraphText.reference
+    case .map: return entry.key == GraphText.map
+    default: return false
+    }
+  }
+
   /// The name of an object in JSON, as in encoded objects: its `objectIdentifier`. nil if the field is not an object with a type.
   var objectIdentifier: String? {
     guard case .object(let key, let type?, let primaryKey) = self else { return nil }

@@ -111,6 +111,7 @@ private final class OncePerVersion {
     var wake: () -> Void = {}
   }
 
+  /// Strong, because this ends with its subscription, which stops the tokens whose blocks hold it.
   private let store: Store
   private let wants: () -> Bool
   private let send: () -> Void

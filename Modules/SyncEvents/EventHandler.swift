@@ -18,11 +18,15 @@ struct EventHandler<T: Model>: Sendable {
 /// A handler without its generic type.
 protocol AnyEventHandler: Sendable {
   var name: String { get }
+  /// Whether objects may wait for the handler whatever the log says: then it has to look at each store.
+  var looksForWaiting: Bool { get }
   /// The handler's replica of a store, still empty.
   func replica(of path: StorePath, clock: @escaping @Sendable () -> Int64) throws -> any EventWork
 }
 
 extension EventHandler: AnyEventHandler {
+  var looksForWaiting: Bool { waiting != nil }
+
   func replica(of path: StorePath, clock: @escaping @Sendable () -> Int64) throws -> any EventWork {
     try EventReplica(self, path, clock: clock)
   }

@@ -1,10 +1,11 @@
 import SyncModel
 import SyncServer
 
-/// The handler names known to a server. A new name begins at the head of the stores that exist then, and at the start of all later ones,
-/// even if they were created while no process ran it.
+/// The handler names known to a server, and of which stores they are. A new name begins at the head of the stores that exist then, and at
+/// the start of all later ones: a store that is made gets cursors of the handlers that it is for (`HandlerNames.handlers`), and keeps its
+/// log for them, whether a process runs them or not.
 ///
-/// The names are stored as handler cursors in an otherwise empty store.
+/// Names and patterns are stored as handler cursors in an otherwise empty store.
 struct EventRegistry: Sendable {
   static let path = HandlerNames.path
 
@@ -13,28 +14,45 @@ struct EventRegistry: Sendable {
   let turnMilliseconds: Int64
   let clock: @Sendable () -> Int64
 
-  /// Registers a handler, and sets its cursors if it is new. Returns false while another process does that.
+  /// Registers a handler, and sets its cursors if it is new, or is for other stores than before. Returns false while another process does
+  /// that.
   func register(_ name: String, _ pattern: PathPattern) async throws(ServerStoreError) -> Bool {
     do throws(ServerStoreError) { try await stores.makeStore(EventRegistry.path) } catch {
       guard error.code == .storeExists else { throw error }
     }
-    if try await isKnown(name) { return true }
+    let wanted = [HandlerNames.pattern(pattern, of: name), HandlerNames.known(name)]
+    if Set(wanted).isSubset(of: try await cursors()) { return true }
     let now = clock()
     let turn = try await stores.claim(EventRegistry.path, handler: name, fromStart: true, until: now + turnMilliseconds, at: now)
     guard let turn else { return false }
-    if try await !isKnown(name) {
-      for path in try await stores.stores() where pattern.matches(path) && path != EventRegistry.path {
-        _ = try await stores.claim(path, handler: name, fromStart: false, until: clock(), at: clock())
-      }
-      // From here on, a store without a cursor of the handler is a later one.
+    let found = try await cursors()
+    var old: Set<StorePath> = []
+    if !found.contains(HandlerNames.known(name)) {
+      old = Set(try await paths(pattern))
+      for path in old.sorted() { _ = try await stores.claim(path, handler: name, fromStart: false, until: clock(), at: clock()) }
+    }
+    // From here on, a store that is made gets a cursor of the handler.
+    for cursor in wanted where !found.contains(cursor) {
       let now = clock()
-      _ = try await stores.claim(EventRegistry.path, handler: HandlerNames.known(name), fromStart: true, until: now, at: now)
+      _ = try await stores.claim(EventRegistry.path, handler: cursor, fromStart: true, until: now, at: now)
+    }
+    for other in HandlerNames.patterns(of: name, in: found) where other != wanted[0] {
+      try await stores.removeHandler(EventRegistry.path, other)
+    }
+    // Those made in between, or by an earlier build, are later ones.
+    for path in try await paths(pattern) where !old.contains(path) {
+      if try await stores.handlers(path)[name] != nil { continue }
+      _ = try await stores.claim(path, handler: name, fromStart: true, until: clock(), at: clock())
     }
     try await stores.renew(EventRegistry.path, turn, until: clock(), at: clock())
     return true
   }
 
-  private func isKnown(_ name: String) async throws(ServerStoreError) -> Bool {
-    try await stores.handlers(EventRegistry.path)[HandlerNames.known(name)] != nil
+  private func paths(_ pattern: PathPattern) async throws(ServerStoreError) -> [StorePath] {
+    try await stores.stores().filter { pattern.matches($0) && $0 != EventRegistry.path }
   }
+
+  private func cursors() async throws(ServerStoreError) -> Set<String> { Set(try await stores.handlers(EventRegistry.path).keys) }
+
+  func isKnown(_ name: String) async throws(ServerStoreError) -> Bool { try await cursors().contains(HandlerNames.known(name)) }
 }

@@ -24,6 +24,12 @@ actor EventRun {
   /// Stores leased to others, or that failed, and when to retry them.
   private var waiting: [StorePath: Int64] = [:]
   private var uses: UInt64 = 0
+  /// The histories of the stores that the handler has worked at, as long as it runs: there it is not made anew if it is removed.
+  private var histories: [StorePath: [UInt8]] = [:]
+  /// Where it is known to have been removed.
+  private var removed: Set<StorePath> = []
+  /// Where the handler was made, and nobody could say whether its name was still there.
+  private var unchecked: Set<StorePath> = []
   /// How often the event at a number has failed, including under earlier leases.
   private var failures: [StorePath: (number: Seq, count: Int)] = [:]
 
@@ -32,8 +38,6 @@ actor EventRun {
     var end: Int64
     let work: any EventWork
     var use: UInt64
-    /// The history of the log that `work` follows; nil before its first page.
-    var history: [UInt8]?
     /// Whether the objects that wait for the handler, whatever the log says, were looked for.
     var hasLooked = false
   }
@@ -108,6 +112,7 @@ actor EventRun {
     let keeping = Task { await keep(path) }
     defer { keeping.cancel() }
     do {
+      if try await isAtRest(path) { return }
       guard try await hold(path) else {
         waiting[path] = clock()
         return
@@ -126,10 +131,27 @@ actor EventRun {
         seen.remove(path)
         return
       }
+      if (error as? ServerStoreError)?.code == .handlerRemoved {
+        // News asks again: another process may have made it anew.
+        if removed.insert(path).inserted { tell(.removed(handler: handler.name, store: path)) }
+        return
+      }
       let isLost = (error as? ServerStoreError)?.code == .leaseLost
       tell(isLost ? .leaseLost(handler: handler.name, store: path) : .unavailable(handler: handler.name, error))
       waiting[path] = clock() + options.delay(afterAttempt: 1)
     }
+  }
+
+  /// Whether there is nothing to do at a store that this process does not have: no entry is behind the handler's cursor. A process that
+  /// starts takes up only the stores that have news: a lease is a commit, and to begin is to take all objects.
+  private func isAtRest(_ path: StorePath) async throws(ServerStoreError) -> Bool {
+    if held[path] != nil || handler.looksForWaiting { return false }
+    // The head is read after the cursor, so where they are equal there was nothing at that moment. What comes later is told.
+    guard let cursor = try await stores.handlers(path)[handler.name]?.cursor, try await stores.heads([path])[path] == cursor else {
+      return false
+    }
+    tell(.dealt(handler: handler.name, store: path, number: cursor.rawValue))
+    return true
   }
 
   /// Takes or renews the lease of a store; returns false if another process has it.
@@ -150,12 +172,20 @@ actor EventRun {
         return true
       }
     }
-    guard let lease = try await stores.claim(path, handler: handler.name, fromStart: true, until: end, at: now) else {
+    if histories[path] == nil { try await checkName(at: path, nil) }
+    let claimed = try await stores.claim(
+      path, handler: handler.name, heldIn: histories[path], fromStart: true, until: end, at: now)
+    removed.remove(path)
+    guard let lease = claimed else {
       held[path] = nil
       return false
     }
+    if lease.isNew { try await checkName(at: path, lease) }
+    histories[path] = lease.history
     // Nobody had it in between: another holder may have written without moving the cursor.
-    if var known = held[path], lease.fence == known.lease.fence + 1, lease.cursor == known.lease.cursor {
+    if var known = held[path], lease.fence == known.lease.fence + 1, lease.cursor == known.lease.cursor,
+      lease.history == known.lease.history
+    {
       (known.lease, known.end, known.use) = (lease, end, uses)
       held[path] = known
       return true
@@ -167,6 +197,37 @@ actor EventRun {
     let begun = try await begin(work, lease, path)
     held[path]?.lease = begun
     return true
+  }
+
+  /// Throws if the name was removed: where this process has not worked yet, a claim would make the handler anew, behind the back of who has
+  /// removed it.
+  private func checkName() async throws(ServerStoreError) {
+    let registry = EventRegistry(stores: stores, turnMilliseconds: options.leaseMilliseconds, clock: clock)
+    var isKnown = false
+    do throws(ServerStoreError) { isKnown = try await registry.isKnown(handler.name) } catch {
+      guard error.code == .unknownStore else { throw error }
+    }
+    if !isKnown { throw ServerStoreError(.handlerRemoved, "The handler '\(handler.name)' was removed while it was run.") }
+  }
+
+  /// Before a claim, and with its lease after one that has made the handler at a store. Its name may have been removed between the two:
+  /// then the handler would begin with the start of the log, and what was removed be there again.
+  private func checkName(at path: StorePath, _ lease: HandlerLease?) async throws(ServerStoreError) {
+    do throws(ServerStoreError) {
+      try await checkName()
+      unchecked.remove(path)
+    } catch {
+      if lease != nil { held[path] = nil }
+      if error.code == .handlerRemoved {
+        // It has handled nothing.
+        if lease != nil || unchecked.remove(path) != nil { try? await stores.removeHandler(path, handler.name) }
+      } else if let lease {
+        // Another process may have it by now, and have handled events: it stays, until it is known whether it may.
+        unchecked.insert(path)
+        await release(lease, of: path)
+      }
+      throw error
+    }
   }
 
   private func begin(_ work: any EventWork, _ lease: HandlerLease, _ path: StorePath) async throws -> HandlerLease {
@@ -231,13 +292,11 @@ actor EventRun {
   /// Throws if a page is of another log than the one that is followed, because the store was removed and made anew, or restored: a new
   /// claim says where to begin. The old lease says nothing about this log, and is not given back.
   private func follow(_ page: LogPage, after cursor: Seq, _ path: StorePath) throws(HandlerFailure) {
-    let history = held[path]?.history ?? page.history
-    guard page.history == history, page.head >= cursor else {
+    guard page.history == held[path]?.lease.history, page.head >= cursor else {
       held[path] = nil
       failures[path] = nil
       throw HandlerFailure(delay: 0, beginsAnew: true)
     }
-    held[path]?.history = history
   }
 
   /// Processes the events of one transaction.

@@ -34,7 +34,7 @@ struct ObjectTrial: Sendable {
       switch expression {
       case .path(let path): if leaves(path, table, catalog) { reach = path.description }
       case .subquery: reach = "SUBQUERY"
-      case .object: reach = "SELF"
+      case .object, .mixed: reach = "SELF"
       default: break
       }
       return expression

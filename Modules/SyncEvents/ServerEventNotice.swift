@@ -12,6 +12,9 @@ public enum ServerEventNotice: Sendable {
   case missed(handler: String, store: StorePath, before: UInt64)
   /// The lease of a store expired before its events were processed: another process may have it. The events are repeated.
   case leaseLost(handler: String, store: StorePath)
+  /// The handler was removed from a store, or from all with its name, while this process ran it. The process handles nothing more there,
+  /// unless another one makes the handler again.
+  case removed(handler: String, store: StorePath)
   /// The server's stores cannot be reached; retried later.
   case unavailable(handler: String, any Error)
 }

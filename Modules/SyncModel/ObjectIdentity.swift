@@ -104,5 +104,10 @@ public struct LinkTarget: Hashable, Sendable {
   }
 
   /// A link that leads nowhere for good. Its epoch is later than any that an incarnation can have.
-  var severed: LinkTarget { LinkTarget(object, epoch: Stamp(time: .max, replica: ReplicaID(.max))) }
+  var severed: LinkTarget { LinkTarget(object, epoch: LinkTarget.never) }
+
+  /// Whether a purge has severed the link. No upload can name such an epoch: it is ahead of every one that is known.
+  package var isSevered: Bool { epoch == LinkTarget.never }
+
+  private static let never = Stamp(time: .max, replica: ReplicaID(.max))
 }

@@ -32,7 +32,7 @@ public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case reconnect
     /// Ask once for a new token; then stop until the app has one.
     case renewToken
-    /// Stop until rights or the store change.
+    /// Stop until rights or the store change, and try again seldom, since nobody says when they have.
     case stop
     /// One changeset was refused: undo it here and notify the app.
     case compensate

@@ -17,6 +17,8 @@ actor EmbeddedLog {
   /// nil until it is read, and while a commit is under way.
   private var log: ServerLog?
   private var rows = StoreRows()
+  /// The bytes of the rows of entries and objects, as of the last commit.
+  private var rowBytes = 0
   private var waiting: [Request] = []
   private var isBusy = false
   private var isRemoved = false
@@ -32,6 +34,7 @@ actor EmbeddedLog {
     log.touchAll()
     try EmbeddedLog.write(rows.changes(of: &log), engine)
     self.log = log
+    rowBytes = rows.bytes
   }
 
   /// Opens the file. A file whose creation was cut short by a crash is an empty log: no caller was told that it exists.
@@ -81,6 +84,13 @@ actor EmbeddedLog {
       return try body(&log)
     }
     return try await ask(isKept ? .change : .note, body)
+  }
+
+  /// The bytes of the log and the objects, as they are stored.
+  func size() async throws(ServerStoreError) -> Int {
+    // It may have to be read first.
+    try await read { _ in }
+    return rowBytes
   }
 
   // MARK: serializing calls
@@ -150,6 +160,7 @@ actor EmbeddedLog {
       do throws(ServerStoreError) {
         try await onDisk { engine throws(ServerStoreError) in try EmbeddedLog.write(changes, engine) }
         self.rows = rows
+        rowBytes = rows.bytes
       } catch { problem = error }
     }
     for answer in answers { answer(problem) }
@@ -188,6 +199,7 @@ actor EmbeddedLog {
       return (log, rows)
     }
     self.rows = rows
+    rowBytes = rows.bytes
     return log
   }
 

@@ -18,7 +18,7 @@ extension EmbeddedServerStore {
           guard error.code == .unknownStore else { throw error }
           continue
         }
-        log.history = ServerLog.newHistory()
+        log.renewHistory()
         let file = EmbeddedServerStore.file(of: path, in: copy)
         try EmbeddedServerStore.makeFolder(ofFile: file)
         try EmbeddedLog(making: file, of: log).close()
@@ -32,7 +32,7 @@ extension EmbeddedServerStore {
   /// Gives a store a new history, after its file was restored from a copy with the old one. Every device begins anew: it takes the store's
   /// objects as they are, and redoes only what the server had not acknowledged. What was acknowledged after the copy was made is lost.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
-    try await log(path).change { log in log.history = ServerLog.newHistory() }
+    try await log(path).change { log in log.renewHistory() }
   }
 
   /// Creates the folder of a file, accessible to nobody else.

@@ -26,6 +26,9 @@ public actor EmbeddedServerStore: SyncServerStore {
   private var noted: Set<StorePath> = []
   /// The stores that are being removed.
   private var leaving: Set<StorePath> = []
+  /// All stores, in order, once they were asked for. Handlers of events ask each second, and reading a folder of many stores takes time
+  /// in which no other call is served. No other process makes or removes any.
+  private var listed: [StorePath]?
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
 
@@ -51,18 +54,56 @@ public actor EmbeddedServerStore: SyncServerStore {
   // MARK: stores
 
   public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
+    // Nothing is looked up for a store that exists.
+    try checkIsFree(path)
+    let names = try await handlers(ofNew: path)
+    // Another call may have made it meanwhile.
+    try checkIsFree(path)
+    let file = file(of: path)
+    try EmbeddedServerStore.makeFolder(ofFile: file)
+    letGo()
+    open[path] = try EmbeddedLog(making: file, of: ServerLog(history: ServerLog.newHistory(), handlers: names))
+    use(path)
+    list(path)
+    // Who has removed one of them in between may not have found this store.
+    if names.isEmpty { return }
+    for name in names.subtracting(try await handlers(ofNew: path)) { try await removeHandler(path, name) }
+  }
+
+  private func checkIsFree(_ path: StorePath) throws(ServerStoreError) {
     if leaving.contains(path) { throw ServerStoreError(.unavailable, "The store at \(path) is being removed.") }
     guard open[path] == nil, !FileManager.default.fileExists(atPath: file(of: path)) else {
       throw ServerStoreError(.storeExists, "There is a store at \(path) already.")
     }
-    let file = file(of: path)
-    try EmbeddedServerStore.makeFolder(ofFile: file)
-    letGo()
-    open[path] = try EmbeddedLog(making: file)
-    use(path)
   }
 
-  public func stores() -> [StorePath] { EmbeddedServerStore.stores(inFolder: folder) }
+  private func handlers(ofNew path: StorePath) async throws(ServerStoreError) -> Set<String> {
+    do throws(ServerStoreError) {
+      return HandlerNames.handlers(of: path, in: Set(try await handlers(HandlerNames.path).keys))
+    } catch {
+      // No handler was ever registered.
+      guard error.code == .unknownStore else { throw error }
+      return []
+    }
+  }
+
+  public func stores() -> [StorePath] {
+    if let listed { return listed }
+    let found = EmbeddedServerStore.stores(inFolder: folder)
+    listed = found
+    return found
+  }
+
+  /// Adds a store to the list, if there is one already. O(log stores) for one that it has, as each has that is opened again.
+  private func list(_ path: StorePath) {
+    guard let all = listed else { return }
+    var (low, high) = (0, all.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if all[middle] < path { low = middle + 1 } else { high = middle }
+    }
+    if low == all.count || all[low] != path { listed?.insert(path, at: low) }
+  }
 
   /// The stores of a folder, whoever has it open; none if it does not exist.
   public static func stores(inFolder folder: String) -> [StorePath] {
@@ -89,6 +130,8 @@ public actor EmbeddedServerStore: SyncServerStore {
     open[path] = log
     // Of a path that has no store nothing is noted: anybody may ask for any.
     use(path)
+    // Somebody may have put the file there.
+    list(path)
     return log
   }
 
@@ -132,6 +175,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     leaving.insert(path)
     defer { leaving.remove(path) }
     try await log.remove()
+    listed?.removeAll { $0 == path }
     for listener in listeners.values { listener.yield(path) }
   }
 
@@ -156,12 +200,15 @@ public actor EmbeddedServerStore: SyncServerStore {
   // MARK: calls
 
   public func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) async throws(ServerStoreError) -> Standing {
     try await log(path).change { log throws(ServerStoreError) in
-      try log.bind(replica, secret: secret, user: user, at: time)
+      try log.bind(replica, secret: secret, user: user, limit: limit, sparing: spared, at: time)
     }
   }
+
+  /// O(1) once the store is in memory.
+  public func size(of path: StorePath) async throws(ServerStoreError) -> Int { try await log(path).size() }
 
   public func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
     // What was declared already needs no commit.
@@ -185,9 +232,11 @@ public actor EmbeddedServerStore: SyncServerStore {
   }
 
   public func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
-    try await log(path).read { log throws(ServerStoreError) in log.objects(changedAfter: seq, behind: last, limitBytes: limitBytes) }
+    try await log(path).read { log throws(ServerStoreError) in
+      try log.objects(of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
+    }
   }
 
   public func acknowledge(
@@ -206,9 +255,11 @@ public actor EmbeddedServerStore: SyncServerStore {
   }
 
   public func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
-    try await log(path).change { log throws(ServerStoreError) in log.claim(handler, fromStart: fromStart, until: end, at: time) }
+    try await log(path).change { log throws(ServerStoreError) in
+      try log.claim(handler, heldIn: history, fromStart: fromStart, until: end, at: time)
+    }
   }
 
   public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {

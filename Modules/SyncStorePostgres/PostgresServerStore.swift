@@ -32,12 +32,12 @@ public actor PostgresServerStore: SyncServerStore {
 
   let pool: PostgresPool
   nonisolated let logReader: LogReader
-  private let news: StoreNews
+  let news: StoreNews
   private let configuration: Configuration
   private var queues: [StorePath: StoreQueue] = [:]
-  /// The numbers of the stores in use. Not the actor's, so that a read of a log, which each session makes for each change, need not wait
-  /// for its turn.
-  private let numbers = Mutex<[StorePath: Int64]>([:])
+  /// The numbers of the stores in use, and their last entries when those were looked up. Not the actor's, so that a read of a log, which
+  /// each session makes for each change, need not wait for its turn.
+  private let numbers = Mutex<[StorePath: (number: Int64, head: Seq)]>([:])
 
   /// Opens the stores of a database.
   ///
@@ -76,15 +76,30 @@ public actor PostgresServerStore: SyncServerStore {
   public func makeStore(_ path: StorePath) async throws(ServerStoreError) {
     let history = (0..<16).map { _ in UInt8.random(in: 0...255) }
     let isMade = try await read { link throws(PostgresFailure) in
-      // Store ids are random: a sequence would be one more thing to restore.
-      let rows = try link.query(
-        """
-        INSERT INTO sync_store(id, path, history, head, log_start, latest, stable, floor)
-        VALUES ($1, $2, $3, 0, 0, $4, 0, $4) ON CONFLICT (path) DO NOTHING RETURNING id
-        """, .int(.random(in: 1 ... .max)), .text(path.text), .bytes(history), .bytes(Stamp.zero.orderedBytes))
-      if rows.count == 1 { return true }
-      // It is there already where the answer to the first attempt was lost.
-      return try link.query("SELECT id FROM sync_store WHERE path = $1 AND history = $2", .text(path.text), .bytes(history)).count == 1
+      // Until this is committed, no handler's name goes: who removes a handler takes out its name, and then looks for its stores.
+      let cursors = try link.query(all: [
+        PostgresStatement("BEGIN"),
+        PostgresStatement("SELECT id FROM sync_store WHERE path = $1 FOR SHARE", .text(HandlerNames.path.text)),
+        PostgresStatement(
+          "SELECT name FROM sync_handler WHERE store = (SELECT id FROM sync_store WHERE path = $1)", .text(HandlerNames.path.text)),
+      ])[2]
+      var known: Set<String> = []
+      for row in 0..<cursors.count { known.insert(try cursors.text(row, 0)) }
+      let answers = try link.query(all: [
+        // Store ids are random: a sequence would be one more thing to restore.
+        PostgresStatement(
+          """
+          WITH made AS (INSERT INTO sync_store(id, path, history, head, log_start, latest, stable, floor)
+          VALUES ($1, $2, $3, 0, 0, $4, 0, $4) ON CONFLICT (path) DO NOTHING RETURNING id)
+          INSERT INTO sync_handler(store, name, position, author, fence, lease_end)
+          SELECT made.id, wanted.name, 0, 0, 0, $5::int8 FROM made CROSS JOIN unnest($6::text[]) AS wanted(name)
+          """, .int(.random(in: 1 ... .max)), .text(path.text), .bytes(history), .bytes(Stamp.zero.orderedBytes), .int(Int64.min),
+          .texts(Array(HandlerNames.handlers(of: path, in: known)))),
+        // It is there already where the answer to the first attempt was lost.
+        PostgresStatement("SELECT id FROM sync_store WHERE path = $1 AND history = $2", .text(path.text), .bytes(history)),
+        PostgresStatement("COMMIT"),
+      ])
+      return answers[1].count == 1
     }
     guard isMade else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
   }
@@ -100,13 +115,18 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
-    let removed = try await reading(path) { link, number throws(PostgresFailure) in
+    // The stores that an attempt was made to remove: its answer may be lost, and the next one finds nothing.
+    let tried = Mutex<Set<Int64>>([])
+    let removed = try await reading(path, keeps: false) { link, number throws(PostgresFailure) in
+      let isFirst = tried.withLock { $0.insert(number).inserted }
       let rest = ["log", "stamp", "object", "piece", "link", "replica", "handler"]
       let answers = try link.query(
         all: [PostgresStatement("BEGIN"), PostgresStatement("DELETE FROM sync_store WHERE id = $1 RETURNING id", .int(number))]
           + rest.map { PostgresStatement("DELETE FROM sync_\($0) WHERE store = $1", .int(number)) } + [PostgresStatement("COMMIT")])
       // Another server may have removed it since the number was looked up.
-      guard answers[1].count == 1 else { throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path).")) }
+      guard answers[1].count == 1 || !isFirst else {
+        throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path)."))
+      }
       return number
     }
     forget(path, removed)
@@ -116,34 +136,46 @@ public actor PostgresServerStore: SyncServerStore {
   /// Gives a store a new history, after the database was restored from a copy. Every device begins anew: it takes the store's objects as
   /// they are, and redoes only what the server had not acknowledged. What was acknowledged after the copy was made is lost.
   public func renewHistory(_ path: StorePath) async throws(ServerStoreError) {
-    let history = ServerLog.newHistory()
-    try await reading(path) { link, number throws(PostgresFailure) in
-      _ = try link.query("UPDATE sync_store SET history = $2 WHERE id = $1", .int(number), .bytes(history))
-    }
+    try await change(path, StoreRowsNeeded(), .care) { transaction throws(PostgresFailure) in try transaction.renewHistory() }
   }
 
-  private nonisolated func known(_ path: StorePath) -> Int64? { numbers.withLock { $0[path] } }
+  private nonisolated func known(_ path: StorePath) -> Int64? { numbers.withLock { $0[path]?.number } }
+
+  /// The paths of which something is in memory. For tests.
+  var used: Set<StorePath> { Set(queues.keys).union(numbers.withLock { Array($0.keys) }) }
 
   /// Forgets the number of a store that is gone, if the path does not have another by now.
   private func forget(_ path: StorePath, _ number: Int64) {
     let isForgotten = numbers.withLock { numbers in
-      guard numbers[path] == number else { return false }
+      guard numbers[path]?.number == number else { return false }
       numbers[path] = nil
       return true
     }
     if isForgotten { queues[path] = nil }
   }
 
-  private func number(_ path: StorePath) async throws(ServerStoreError) -> Int64 {
-    if let number = known(path) { return number }
+  /// - Parameter keeps: whether the store is in use, and is not only looked at or looked after.
+  private func number(_ path: StorePath, keeps: Bool = true) async throws(ServerStoreError) -> Int64 {
+    try await found(path, keeps: keeps).number
+  }
+
+  private func found(_ path: StorePath, keeps: Bool) async throws(ServerStoreError) -> (number: Int64, head: Seq) {
+    if let found = numbers.withLock({ $0[path] }) { return found }
     let found = try await read { link throws(PostgresFailure) -> (Int64, Seq)? in
       let rows = try link.query("SELECT id, head FROM sync_store WHERE path = $1", .text(path.text))
       return rows.count == 1 ? (try rows.int(0, 0), try rows.seq(0, 1)) : nil
     }
     guard let (number, head) = found else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
-    numbers.withLock { $0[path] = number }
+    guard keeps else { return (number, head) }
+    numbers.withLock { $0[path] = (number, head) }
     await news.watch(path, number, head)
-    return number
+    return (number, head)
+  }
+
+  /// Says which store is at a path to those who wait for its news.
+  private func watch(_ path: StorePath, isClaimed: Bool) async throws(ServerStoreError) {
+    let (number, head) = try await found(path, keeps: true)
+    await news.watch(path, number, head, isClaimed: isClaimed)
   }
 
   /// Performs a call with a store's number. A store that is gone may have been removed and made anew by another server: it is looked up
@@ -159,38 +191,79 @@ public actor PostgresServerStore: SyncServerStore {
     return try await body()
   }
 
+  /// What a change of a store begins.
+  private enum Use {
+    /// A session, or a handler.
+    case binding, claiming
+    /// What a session or handler does then.
+    case working
+    /// What is done to any store, whoever uses it: nothing of it stays in memory.
+    case care
+  }
+
   private func change<R: Sendable>(
-    _ path: StorePath, _ needs: StoreRowsNeeded, isDurable: Bool = true, isAlone: Bool = false, _ body: @escaping AskedChange<R>.Body
+    _ path: StorePath, _ needs: StoreRowsNeeded, _ use: Use = .working, isDurable: Bool = true,
+    _ body: @escaping AskedChange<R>.Body
   ) async throws(ServerStoreError) -> R {
     try await finding(path) { () throws(ServerStoreError) in
-      try await queue(path).change(needs, isDurable: isDurable, isAlone: isAlone, body)
+      switch use {
+      case .binding: try await watch(path, isClaimed: false)
+      case .claiming: try await watch(path, isClaimed: true)
+      case .working, .care: break
+      }
+      return try await queue(path, keeps: use != .care).change(needs, isDurable: isDurable, isAlone: use == .care, body)
     }
   }
 
   private func reading<R: Sendable>(
-    _ path: StorePath, _ body: @escaping @Sendable (PostgresLink, Int64) throws(PostgresFailure) -> R
+    _ path: StorePath, keeps: Bool = true, _ body: @escaping @Sendable (PostgresLink, Int64) throws(PostgresFailure) -> R
   ) async throws(ServerStoreError) -> R {
     try await finding(path) { () throws(ServerStoreError) in
-      let number = try await number(path)
+      let number = try await number(path, keeps: keeps)
       return try await read { link throws(PostgresFailure) in try body(link, number) }
     }
   }
 
-  func queue(_ path: StorePath) async throws(ServerStoreError) -> StoreQueue {
-    let number = try await number(path)
+  func queue(_ path: StorePath, keeps: Bool = true) async throws(ServerStoreError) -> StoreQueue {
+    let number = try await number(path, keeps: keeps)
     if let queue = queues[path], queue.store == number { return queue }
     let queue = StoreQueue(path: path, store: number, pool: pool, news: news, batch: configuration.batch)
-    queues[path] = queue
+    if keeps { queues[path] = queue }
     return queue
+  }
+
+  public func follow(_ path: StorePath) async {
+    await news.follow(path)
+    // Where there is no store, or no database, the next one to bind looks it up.
+    guard let found = numbers.withLock({ $0[path] }) else { return }
+    await news.watch(path, found.number, found.head)
+  }
+
+  public func unfollow(_ path: StorePath) async {
+    guard await news.unfollow(path), let number = known(path) else { return }
+    forget(path, number)
   }
 
   // MARK: changes
 
   public func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) async throws(ServerStoreError) -> Standing {
-    try await change(path, StoreRowsNeeded(replica)) { transaction throws(PostgresFailure) in
-      try transaction.apply { log throws(ServerStoreError) in try log.bind(replica, secret: secret, user: user, at: time) }
+    try await change(path, StoreRowsNeeded(replica), .binding) { transaction throws(PostgresFailure) in
+      let isNew = transaction.log.replicas[replica] == nil
+      let others = try isNew && limit < .max ? transaction.replicaCount(of: user) : 0
+      if others >= limit, let spared { try transaction.readLongestAbsent(of: user, besides: spared) }
+      return try transaction.apply { log throws(ServerStoreError) in
+        try log.bind(replica, secret: secret, user: user, limit: limit, others: others, sparing: spared, at: time)
+      }
+    }
+  }
+
+  /// O(the store), within the database.
+  public func size(of path: StorePath) async throws(ServerStoreError) -> Int {
+    try await reading(path, keeps: false) { link, number throws(PostgresFailure) in
+      let parts = ["log", "object", "piece"].map { "(SELECT coalesce(sum(octet_length(body)), 0) FROM sync_\($0) WHERE store = $1)" }
+      return Int(try link.query("SELECT (\(parts.joined(separator: " + ")))::int8", .int(number)).int(0, 0))
     }
   }
 
@@ -219,22 +292,24 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   public func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge? {
-    try await change(path, StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(), .care) { transaction throws(PostgresFailure) in
       try transaction.purge(expiry: expiry)
     }
   }
 
   public func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
-    try await change(path, StoreRowsNeeded(), isAlone: true) { transaction throws(PostgresFailure) in
+    try await change(path, StoreRowsNeeded(), .care) { transaction throws(PostgresFailure) in
       try transaction.truncate(through: seq)
     }
   }
 
   public func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
-    try await change(path, StoreRowsNeeded(handler: handler)) { transaction throws(PostgresFailure) in
-      transaction.log.claim(handler, fromStart: fromStart, until: end, at: time)
+    try await change(path, StoreRowsNeeded(handler: handler), .claiming) { transaction throws(PostgresFailure) in
+      try transaction.apply { log throws(ServerStoreError) in
+        try log.claim(handler, heldIn: history, fromStart: fromStart, until: end, at: time)
+      }
     }
   }
 
@@ -270,10 +345,10 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   public func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
     try await reading(path) { link, number throws(PostgresFailure) in
-      try StoreReading(link, number, path).objects(changedAfter: seq, behind: last, limitBytes: limitBytes)
+      try StoreReading(link, number, path).objects(of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
     }
   }
 
@@ -282,7 +357,7 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
-    try await reading(path) { link, number throws(PostgresFailure) in
+    try await reading(path, keeps: false) { link, number throws(PostgresFailure) in
       let rows = try link.query("SELECT name, position, lease_end FROM sync_handler WHERE store = $1", .int(number))
       var handlers: [String: HandlerStanding] = [:]
       for row in 0..<rows.count {

@@ -14,7 +14,7 @@ public actor Accounts {
   public struct Options: Sendable {
     /// The maximal number of log-in attempts per minute, for one name and from one address.
     public var triesPerMinute = 5
-    /// Whether anybody may register as a user.
+    /// Whether anybody may register as a user, by a name of which there are neither a user nor stores.
     public var allowsRegistration = false
     /// Days after which an unused log-in expires.
     public var refreshDays = 60
@@ -41,6 +41,7 @@ public actor Accounts {
 
   private let directory: any UserDirectory
   private let issuer: TokenIssuer
+  private let stores: any SyncServerStore
   private let options: Options
   private let clock: @Sendable () -> Int64
   private let ended: @Sendable (_ login: String) async -> Void
@@ -51,14 +52,16 @@ public actor Accounts {
   public private(set) var failures = 0
 
   /// - Parameters:
+  ///   - stores: the server's stores. Whoever registers by a name owns all that are below it.
   ///   - clock: milliseconds since 1970.
   ///   - ended: called with ended log-ins, whose connections must end too.
   public init(
-    _ directory: any UserDirectory, _ issuer: TokenIssuer, options: Options = Options(),
+    _ directory: any UserDirectory, _ issuer: TokenIssuer, stores: any SyncServerStore, options: Options = Options(),
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) },
     ended: @escaping @Sendable (_ login: String) async -> Void = { _ in }
   ) {
-    (self.directory, self.issuer, self.options, self.clock, self.ended) = (directory, issuer, options, clock, ended)
+    (self.directory, self.issuer, self.stores, self.options) = (directory, issuer, stores, options)
+    (self.clock, self.ended) = (clock, ended)
     limiter = LoginLimiter(tries: options.triesPerMinute)
   }
 
@@ -87,7 +90,8 @@ public actor Accounts {
     return try await begin(user, device: device, at: now)
   }
 
-  /// Creates a user with a password and logs him in, if that is allowed.
+  /// Creates a user with a password and logs him in, if that is allowed. Throws `.readDenied` if not, and for a name of which there is a
+  /// user, or are stores: those of a user who was removed, or of another issuer, belong to whoever has the name.
   public func register(_ name: String, password: String, device: String = "", from address: String) async throws(SyncRefusal) -> Tokens {
     guard options.allowsRegistration else {
       throw SyncRefusal(.readDenied, "Users are added by the administrator of this server.")
@@ -95,6 +99,10 @@ public actor Accounts {
     try count(["address \(address)"], at: clock())
     guard UserRecord.isName(name) else { throw SyncRefusal(.badFrame, Accounts.nameRule) }
     let hash = try await self.hash(of: password)
+    let all = try await asked { () throws(ServerStoreError) in try await stores.stores() }
+    if all.contains(where: { $0.text.hasPrefix("/\(name)/") }) {
+      throw SyncRefusal(.readDenied, "There are stores of that name: take another one, or have an administrator add the user.")
+    }
     let made = try await asked { () throws(ServerStoreError) in
       try await directory.update(name) { $0 ?? UserRecord(name: name, passwordHash: hash) }
     }

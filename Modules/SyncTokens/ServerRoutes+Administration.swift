@@ -40,19 +40,21 @@ extension ServerRoutes {
   private struct Expulsion: Decodable { let user: String }
 
   func administration(_ request: WebRequest, _ parts: [String], by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {
+    // Who asks again because the answer was lost is told that it is done.
+    let ifThere = request.query == "if-there"
     switch (request.method, parts[0], parts.count) {
     case ("GET", "users", 1):
       return .json(try await asked { () throws(ServerStoreError) in try await directory.users() }.map { ShownUser($0) })
     case ("POST", "users", 1): return try await addUser(try ServerRoutes.decoded(request))
     case ("PATCH", "users", 2): return try await change(parts[1], try ServerRoutes.decoded(request), by: identity)
-    case ("DELETE", "users", 2): return try await removeUser(parts[1], by: identity)
+    case ("DELETE", "users", 2): return try await removeUser(parts[1], ifThere, by: identity)
     case ("GET", "stores", 1): return try await stores()
-    case ("DELETE", "stores", 2...): return try await removeStore("/" + parts.dropFirst().joined(separator: "/"))
+    case ("DELETE", "stores", 2...): return try await removeStore("/" + parts.dropFirst().joined(separator: "/"), ifThere)
     case ("GET", "handlers", 1): return try await handlers(of: nil)
     case ("GET", "handlers", 2...): return try await handlers(of: "/" + parts.dropFirst().joined(separator: "/"))
-    case ("DELETE", "handlers", 2): return try await removeHandler(parts[1], from: nil)
+    case ("DELETE", "handlers", 2): return try await removeHandler(parts[1], from: nil, ifThere)
     case ("DELETE", "handlers", 3...):
-      return try await removeHandler(parts[parts.count - 1], from: "/" + parts[1..<parts.count - 1].joined(separator: "/"))
+      return try await removeHandler(parts[parts.count - 1], from: "/" + parts[1..<parts.count - 1].joined(separator: "/"), ifThere)
     case ("GET", "grants", 1):
       let grants = try await asked { () throws(ServerStoreError) in try await directory.grants() }
       return .json(grants.map { GrantChange(user: $0.user, path: $0.path, rights: $0.rights.short) })
@@ -101,10 +103,15 @@ extension ServerRoutes {
     return .json(ShownUser(user))
   }
 
-  private func removeUser(_ name: String, by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {
+  private func removeUser(_ name: String, _ ifThere: Bool, by identity: SyncIdentity) async throws(SyncRefusal) -> WebAnswer {
     if name == identity.user { throw SyncRefusal(.badFrame, "Nobody takes the server from himself.") }
     let found = try await asked { () throws(ServerStoreError) in try await directory.user(name) }
-    guard found != nil else { throw SyncRefusal(.unknownStore, "There is no user '\(name)'.") }
+    guard found != nil else {
+      guard ifThere else { throw SyncRefusal(.unknownStore, "There is no user '\(name)'.") }
+      // The first request may have ended before it came to this.
+      await host.expel(name, SyncRefusal(.userSuspended))
+      return WebAnswer(status: 204)
+    }
     try await asked { () throws(ServerStoreError) in try await directory.update(name) { _ in nil } }
     await host.expel(name, SyncRefusal(.userSuspended))
     return WebAnswer(status: 204)
@@ -121,10 +128,14 @@ extension ServerRoutes {
     return .json(shown)
   }
 
-  private func removeStore(_ text: String) async throws(SyncRefusal) -> WebAnswer {
+  private func removeStore(_ text: String, _ ifThere: Bool) async throws(SyncRefusal) -> WebAnswer {
     guard let path = StorePath(text) else { throw SyncRefusal(.unknownStore, "'\(text)' is no path of a store.") }
     guard !path.isOfServer else { throw SyncRefusal(.badFrame, "The server itself needs the store '\(path)'.") }
-    try await asked { () throws(ServerStoreError) in try await host.stores.removeStore(path) }
+    try await asked { () throws(ServerStoreError) in
+      do throws(ServerStoreError) { try await host.stores.removeStore(path) } catch {
+        guard ifThere, error.code == .unknownStore else { throw error }
+      }
+    }
     return WebAnswer(status: 204)
   }
 

@@ -34,7 +34,7 @@ extension ServerRoutes {
   }
 
   /// - Parameter text: the path of a store; nil: all, and the name.
-  func removeHandler(_ name: String, from text: String?) async throws(SyncRefusal) -> WebAnswer {
+  func removeHandler(_ name: String, from text: String?, _ ifThere: Bool) async throws(SyncRefusal) -> WebAnswer {
     let path = try text.map { text throws(SyncRefusal) in try handledStore(text) }
     guard !HandlerNames.isOfServer(name) else { throw SyncRefusal(.badFrame, "The server itself runs the handler '\(name)'.") }
     let time = clock()
@@ -43,6 +43,7 @@ extension ServerRoutes {
     }
     switch removal {
     case .removed: return WebAnswer(status: 204)
+    case .isUnknown where ifThere: return WebAnswer(status: 204)
     case .isUnknown: throw SyncRefusal(.unknownStore, "There is no handler '\(name)'\(path.map { " at '\($0)'" } ?? "").")
     case .isHeld(let report):
       let refusal = SyncRefusal(.badFrame, "A process has the handler '\(name)' at '\(report.path)': end the processes that run it first.")

@@ -8,6 +8,10 @@ import SyncProtocol
 struct WebSocketBridge: Sendable {
   typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
+  /// With as many bytes waiting in a direction, no further part is taken. Much less than what a slow connection carries while nothing
+  /// moves without it being given up: what was taken counts as a sign that the other side is there.
+  static let waitingBytes = 256 << 10
+
   let end: MemoryTransport
   /// Whether to mask frames, as clients must.
   let masks: Bool

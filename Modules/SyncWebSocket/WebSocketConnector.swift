@@ -33,7 +33,7 @@ public struct WebSocketConnector: SyncConnector {
     guard let channel = try? await upgrade.get() else {
       throw ear.hasHeard ? TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.") : silence
     }
-    let (here, there) = MemoryTransport.pair()
+    let (here, there) = MemoryTransport.pair(bytes: WebSocketBridge.waitingBytes)
     Task { await WebSocketBridge(end: there, masks: true).carry(channel) }
     return here
   }

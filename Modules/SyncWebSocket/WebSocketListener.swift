@@ -128,7 +128,7 @@ public final class WebSocketListener: Sendable {
     // A client that sends an invalid request is ignored.
     guard let channel = try? await upgrade.get() else { return }
     pending.remove(channel.channel)
-    let (here, there) = MemoryTransport.pair()
+    let (here, there) = MemoryTransport.pair(bytes: WebSocketBridge.waitingBytes)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await WebSocketBridge(end: there, masks: false).carry(channel) }
       await serve(here)

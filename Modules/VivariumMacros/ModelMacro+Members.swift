@@ -82,7 +82,7 @@ extension ModelMacro {
       let value = property.defaultValue.map { " = \($0)" } ?? (property.isOptional || property.isMixed ? " = nil" : "")
       return "\(property.identifier): \(property.type)\(value)"
     }
-    let arguments = memberwise.map { "\($0.identifier): \($0.identifier)" }.joined(separator: ", ")
+    let arguments = memberwise.map { "\($0.label): \($0.identifier)" }.joined(separator: ", ")
     return """
       \(raw: isVisible ? access : "")init(\(raw: parameters.joined(separator: ", "))) {
         _$owner = _$Values(\(raw: arguments))
@@ -126,7 +126,7 @@ extension ModelMacro {
             guard let path = element.expression.as(KeyPathExprSyntax.self), let last = path.components.last else {
               return nil
             }
-            return "\"\(last.component.trimmedDescription)\""
+            return "\"\(last.unescapedName)\""
           }
           let properties = names.joined(separator: ", ")
           return "Vivarium.IndexSchema(properties: [\(properties)], isUnique: \(list.macroName.text == "Unique"))"
@@ -164,6 +164,9 @@ extension ModelMacro {
 extension Property {
   /// The type in the box. A required value is nil until it is set.
   fileprivate var boxedType: String { isRequired ? "\(type)?" : type }
+
+  /// The name as a label of a call, where the compiler warns of escapes that are not needed.
+  fileprivate var label: String { ["inout", "let", "var"].contains(name) ? identifier : name }
 
   fileprivate var initialValue: String {
     if let defaultValue { return "\(defaultValue)" }

@@ -28,6 +28,7 @@ struct ModelMacro {
     guard ModelMacro.isAllowed(declaration, context) else { return nil }
     self.declaration = declaration
     properties = declaration.persistedProperties(context)
+    declaration.refuseHiddenMembers(context)
     if isEmbedded, let key = properties.first(where: \.isPrimaryKey) {
       context?.complain("an embedded model has no primary key: it is found through its owner", id: "key", at: key.binding)
     }
@@ -70,6 +71,18 @@ extension DeclModifierListSyntax {
 }
 
 extension ClassDeclSyntax {
+  /// Diagnoses properties, of any kind, that would hide what every object says of itself.
+  fileprivate func refuseHiddenMembers(_ context: (any MacroExpansionContext)?) {
+    for case let variable? in memberBlock.members.map({ $0.decl.as(VariableDeclSyntax.self) }) where !variable.has(.static) {
+      for binding in variable.bindings {
+        let name = binding.pattern.trimmedDescription.filter { $0 != "`" }
+        guard ["hashValue", "isInvalidated", "isManaged"].contains(name) else { continue }
+        context?.complain(
+          "'\(name)' is what every object has, and a property of that name would hide it: call it otherwise", id: "hidden", at: binding)
+      }
+    }
+  }
+
   fileprivate func madeFinal() -> ClassDeclSyntax {
     var fixed = self
     var word = DeclModifierSyntax(name: .keyword(.final, trailingTrivia: .space))

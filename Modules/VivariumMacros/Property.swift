@@ -30,7 +30,7 @@ struct Property {
     guard let path = declaration.attribute("Inverse")?.firstArgument?.as(KeyPathExprSyntax.self),
       let last = path.components.last
     else { return nil }
-    return (path.trimmed, last.component.trimmedDescription)
+    return (path.trimmed, last.unescapedName)
   }
 
   /// The argument of `@Relationship(deleteRule:)`.
@@ -50,7 +50,7 @@ struct Property {
   var derivation: String? {
     guard let arguments = declaration.attribute("Derived")?.arguments?.as(LabeledExprListSyntax.self) else { return nil }
     let names = arguments.map { argument in
-      argument.expression.as(KeyPathExprSyntax.self)?.components.map { $0.component.trimmedDescription } ?? []
+      argument.expression.as(KeyPathExprSyntax.self)?.components.map(\.unescapedName) ?? []
     }
     if arguments.count == 1, let path = names.first, path.count == 2, path[1] == "count" {
       return "Vivarium.Derivation(.count, over: \"\(path[0])\")"
@@ -136,6 +136,11 @@ extension WithAttributesSyntax {
 
 extension VariableDeclSyntax {
   func has(_ keyword: Keyword) -> Bool { modifiers.contains { $0.name.tokenKind == .keyword(keyword) } }
+}
+
+extension KeyPathComponentSyntax {
+  /// The property's name, without the escapes of a word of Swift.
+  var unescapedName: String { component.trimmedDescription.filter { $0 != "`" } }
 }
 
 extension AttributeSyntax {

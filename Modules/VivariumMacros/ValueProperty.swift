@@ -48,13 +48,18 @@ struct ValueProperty {
     switch collection {
     case "LiveList": "Array(\(source))"
     case "LiveSet": "Set(\(source))"
-    case "LiveMap": "Dictionary(uniqueKeysWithValues: \(source).entries.map { ($0.key, $0.value) })"
+    // A map may have keys that a Dictionary takes for one: their bytes differ, and what they show does not. The last entry counts.
+    case "LiveMap": "\(source)._$dictionary"
     default: source
     }
   }
 
   /// The expression for the live object's value, from the struct's.
-  func writing(_ source: String) -> String { collection.map { "Vivarium.\($0)(\(source))" } ?? source }
+  func writing(_ source: String) -> String {
+    // The map that it is assigned to may have entries that the dictionary does not show.
+    if collection == "LiveMap" { return "Vivarium.LiveMap(_$dictionary: \(source))" }
+    return collection.map { "Vivarium.\($0)(\(source))" } ?? source
+  }
 
   /// The default of the live class's collection; nil for an empty one, which it has without being told.
   private static func initializer(

@@ -4,6 +4,8 @@ import StoreValues
 import Testing
 import VivariumTestSupport
 
+@testable import ColumnStore
+
 /// Words that are read and set where they lie: whatever else a transaction does, they are what the long way gives.
 @Suite struct PlacesTests {
   private let engine: any StorageEngine
@@ -116,5 +118,29 @@ import VivariumTestSupport
     snapshot.end()
     #expect(throws: StorageError.self) { try snapshot.key(in: index, equalTo: 7) }
     #expect(throws: StorageError.self) { try write.key(in: index, equalTo: 7) }
+  }
+
+  /// They begin where a chunk does, and become one afterwards, whose columns are used again for the next fresh rows.
+  @Test func aFreshRowThatASavepointRestoredIsReadWhereItIs() throws {
+    let engine = try ColumnEngine(MemoryStore(pageSize: 512), OpenOptions())
+    let thing = try #require(try engine.adopt(Schema([ObjectSchema("Thing", .scalar("plain", .int64))]))["Thing"])
+    let (plain, rows) = (thing.column(named: "plain"), Int64(engine.header.rowsPerChunk))
+    let key = ObjectKey(rows + 1)
+    try engine.write { write in
+      for number in 1...rows + 1 { try write.insert(thing, ["plain": .int(number)]) }
+      // From now on the words of the column are read where they lie.
+      #expect(try write.word(plain, ObjectKey(1)) == 1)
+      for number in rows + 2...rows * 2 { try write.insert(thing, ["plain": .int(number)]) }
+      try write.beginSavepoint()
+      _ = try write.set(plain, key, word: 0)
+      try write.rollbackToSavepoint()
+      try write.insert(thing, ["plain": .int(rows * 2 + 1)])
+      #expect(try write.word(plain, key) == rows + 1)
+      _ = try write.set(plain, key, word: -1)
+      #expect(try write.word(plain, ObjectKey(rows * 2 + 1)) == rows * 2 + 1)
+    }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    #expect(try read.word(plain, key) == -1 && read.word(plain, ObjectKey(rows * 2 + 1)) == rows * 2 + 1)
   }
 }

@@ -53,4 +53,22 @@ import VivariumTestSupport
     defer { read.end() }
     #expect(try read.count(in: index, range) == 1)
   }
+
+  /// The fresh rows become a chunk while the index is not there.
+  @Test(arguments: [5, 2_000]) func anIndexThatComesBackHasTheRowsThatWereFresh(_ inserted: Int) throws {
+    let engine = try MemoryBackend().open(OpenOptions())
+    let film = try #require(try engine.adopt(Schema([ObjectSchema("Film", .scalar("year", .int64, indexed: true))]))["Film"])
+    let index = film.index("year")
+    try engine.write { write in for year in 0..<20 { try write.insert(film, ["year": .int(Int64(year))]) } }
+    try engine.write { write in
+      try write.beginSavepoint()
+      try write.setCatalog(try write.catalog.adopting(Schema([ObjectSchema("Film", .scalar("year", .int64))])).catalog)
+      for _ in 0..<inserted { try write.insert(film, ["year": .int(7)]) }
+      try write.rollbackToSavepoint()
+      #expect(try write.count(in: index, .all) == 20)
+    }
+    let read = try engine.beginRead()
+    defer { read.end() }
+    for year in 0..<20 { #expect(try read.count(in: index, equalTo: Int64(year)) == 1) }
+  }
 }

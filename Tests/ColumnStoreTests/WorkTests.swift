@@ -27,10 +27,14 @@ import VivariumTestSupport
     store = CountingStore(MemoryStore(pageSize: 4_096))
     engine = try ColumnEngine(store, OpenOptions())
     table = try #require(try engine.adopt(WorkTests.schema)["Task"])
-    for part in [0..<WorkTests.rows - 20, WorkTests.rows - 20..<WorkTests.rows] {
-      try engine.write { write in for id in part { try write.insert(table, WorkTests.row(id)) } }
-    }
+    try WorkTests.fill(engine, table)
     _ = store.take()
+  }
+
+  private static func fill(_ engine: ColumnEngine, _ table: TableEntry) throws {
+    for part in [0..<rows - 20, rows - 20..<rows] {
+      try engine.write { write in for id in part { try write.insert(table, row(id)) } }
+    }
   }
 
   private static func row(_ id: Int) -> [String: Value] {
@@ -39,9 +43,47 @@ import VivariumTestSupport
       "project": .int(Int64(id % 50))]
   }
 
-  @Test func aSmallCommitWritesTheFreshRowsAndABlockOfEachIndex() throws {
+  @Test func aSmallCommitWritesTheFreshRows() throws {
+    for id in [WorkTests.rows, WorkTests.rows + 1] {
+      try engine.write { try $0.insert(table, WorkTests.row(id)) }
+      let counts = store.take()
+      #expect(counts.puts == [.tableRecord: 1, .freshRows: 1, .history: 1])
+      #expect(counts.deletes.isEmpty)
+      // A page of fresh rows at most.
+      #expect(counts.bytes < 4_096 + 100)
+      #expect(counts.visits == 0)
+      // The catalog, the table's record and rows, and of the index that has to be unique its record and a block.
+      #expect(counts.reads <= 5)
+    }
+  }
+
+  /// They are in no index yet, and whoever asks one would read each of them.
+  @Test(arguments: [1_500, 20_000]) func longKeysAreNotLeftToAllWhoAskAnIndex(_ length: Int) throws {
+    let schema = Schema([ObjectSchema("Page", .scalar("address", .string, unique: true), .scalar("text", .string))])
+    let page = try #require(try engine.adopt(Schema(WorkTests.schema.objects + schema.objects))["Page"])
+    func address(_ number: Int) -> Value { .string("\(number) " + String(repeating: "x", count: length)) }
+    for number in 0..<200 {
+      _ = store.take()
+      try engine.write { try $0.insert(page, ["address": address(number)]) }
+      #expect(store.take().readSpaces[.externalValue] ?? 0 <= 8, "commit \(number)")
+      let read = try engine.beginRead()
+      defer { read.end() }
+      #expect(try read.key(in: page.index("address"), equal: [address(number)]) == ObjectKey(Int64(number + 1)))
+      #expect(store.take().readSpaces[.externalValue] ?? 0 <= 8, "snapshot \(number)")
+    }
+    // Long texts that are in no index are not in the way of small commits.
+    for _ in 0..<5 { try engine.write { try $0.insert(page, ["address": .string("\($0.version)"), "text": address(0)]) } }
+    #expect(store.take().puts[.freshRows] == 1)
+  }
+
+  /// As builds have made it that put fresh rows into indexes.
+  @Test func inAFileOfAnOlderFormatASmallCommitWritesTheFreshRowsAndABlockOfEachIndex() throws {
+    let older = CountingStore(try MemoryStore.ofOlderFormat())
+    let engine = try ColumnEngine(older, OpenOptions())
+    try WorkTests.fill(engine, try #require(try engine.adopt(WorkTests.schema)["Task"]))
+    _ = older.take()
     try engine.write { try $0.insert(table, WorkTests.row(WorkTests.rows)) }
-    let counts = store.take()
+    let counts = older.take()
     #expect(counts.puts == [.tableRecord: 1, .freshRows: 1, .indexRecord: 2, .indexBlock: 2, .history: 1])
     #expect(counts.deletes.isEmpty)
     // Two blocks and the fresh rows, each of a page at most.
@@ -51,7 +93,37 @@ import VivariumTestSupport
     #expect(counts.reads <= 7)
   }
 
-  @Test func sideEntriesAreLookedUpFromTheFirstOnAlone() throws {
+  @Test func oldCommitRecordsGoManyAtATime() throws {
+    let store = CountingStore(MemoryStore(pageSize: 4_096))
+    let engine = try ColumnEngine(store, OpenOptions(historyLimit: 1_000))
+    let table = try #require(try engine.adopt(WorkTests.schema)["Task"])
+    var deletes: [Int] = []
+    for id in 0..<1_100 {
+      try engine.write { try $0.insert(table, WorkTests.row(id)) }
+      let counts = store.take()
+      deletes.append(counts.deletes[.history] ?? 0)
+      if deletes.last == 0 { #expect(counts.visits == 0) }
+    }
+    // The first was of the catalog, so the commits end with version 1,101.
+    #expect(deletes.reduce(0, +) == 100 && deletes.filter { $0 > 0 } == [Int](repeating: 10, count: 10))
+    let read = try engine.beginRead()
+    defer { read.end() }
+    var versions: [UInt64] = []
+    try read.history(after: Version(101)) { record in
+      versions.append(record.version.rawValue)
+      return .proceed
+    }
+    #expect(versions == Array(102...1_101))
+    #expect(throws: StorageError.self) { try read.history(after: Version(99)) { _ in .proceed } }
+    // Few records are kept exactly.
+    #expect(ColumnWrite.trimmingStep(50) == 1 && ColumnWrite.trimmingStep(10_000) == 64)
+  }
+
+  @Test(arguments: [1, FileHeader.newest]) func sideEntriesAreLookedUpFromTheFirstOnAlone(_ format: Int) throws {
+    let store = CountingStore(format == 1 ? try MemoryStore.ofOlderFormat() : MemoryStore(pageSize: 4_096))
+    let engine = try ColumnEngine(store, OpenOptions())
+    let table = try #require(try engine.adopt(WorkTests.schema)["Task"])
+    try WorkTests.fill(engine, table)
     func asks(_ body: (any SideWriting) throws -> Void) throws -> CountingStore.Counts {
       _ = store.take()
       try engine.write { write in
@@ -68,8 +140,8 @@ import VivariumTestSupport
     }
     #expect(local.readSpaces[.side] == nil && asked.readSpaces[.side] == nil && asked.puts == local.puts)
     let first = try asks { try $0.setSide([1], [1]) }
-    // The catalog says from now on that there are some, and the header that older builds do not know them.
-    #expect(first.puts[.side] == 1 && first.puts[.catalog] == 1 && first.puts[.header] == 1)
+    // The catalog says from now on that there are some, and the header of a file that older builds can open that they do not know them.
+    #expect(first.puts[.side] == 1 && first.puts[.catalog] == 1 && first.puts[.header] == (format == 1 ? 1 : nil))
     let next = try asks { try $0.setSide([1], [2]) }
     #expect(next.puts[.side] == 1 && next.puts[.catalog] == nil && next.puts[.header] == nil && next.readSpaces[.side] == nil)
     #expect(try asks { _ in }.puts == local.puts)

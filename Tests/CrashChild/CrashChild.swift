@@ -10,19 +10,28 @@ import VivariumTestSupport
 ///     crash-child KIND PATH WRITER [COMMITS]        commits numbered transactions; kills itself in the last one, see `CommitWindow`
 ///     crash-child KIND PATH reads|watches           reads beside the writers, `watches` without the right to write, and compares what
 ///                                                   it finds with the ledger; prints the versions; fails with the first fault
+///     crash-child KIND PATH holds                   opens the store for reading alone, prints its version, and holds it until it is killed
 ///     crash-child KIND PATH reads WRITER            reads without rights, and prints the last number of each version that was right
 ///     crash-child KIND PATH copies FOLDER FIRST     writes numbered copies of the store into a folder
-///     crash-child encrypted PATH keys FIRST         changes the key of the store again and again
+///     crash-child KIND PATH increments FOLDER FIRST VERSION   commits, and writes numbered increments, the first one since a version
+///     crash-child KIND PATH restores FOLDER FIRST VERSION     restores numbered stores of the copy and the increments in the folder
+///     crash-child KIND PATH keys FIRST              changes the key of the store again and again
 @main struct CrashChild {
   static func main() throws {
     let arguments = CommandLine.arguments
-    guard (4...6).contains(arguments.count), let store = CrashedStore(rawValue: arguments[1]) else { return usage() }
+    guard (4...7).contains(arguments.count), let store = CrashedStore(rawValue: arguments[1]) else { return usage() }
     if arguments.count == 5, arguments[3] == "keys", let first = Int64(arguments[4]) {
-      return try changeKeys(arguments[2], from: first)
+      return try changeKeys(store, arguments[2], from: first)
     }
     if arguments.count == 5, arguments[3] == "reads", let writer = Int64(arguments[4]) {
       return try readWithoutRights(store, arguments[2], of: writer)
     }
+    if arguments.count == 7, let first = Int64(arguments[5]), let version = UInt64(arguments[6]) {
+      if arguments[3] == "restores" { return try restore(store, arguments[4], from: first) }
+      let engine = try store.backend(arguments[2]).open(OpenOptions())
+      return try writeIncrements(engine, into: arguments[4], from: first, version: Version(version))
+    }
+    if arguments.count == 4, arguments[3] == "holds" { return try hold(store.backend(arguments[2])) }
     let isReadOnly = arguments[3] == "watches"
     let engine = try store.backend(arguments[2]).open(OpenOptions(isReadOnly: isReadOnly, historyLimit: 1_000_000))
     if arguments.count == 4, isReadOnly || arguments[3] == "reads" { return try read(engine) }
@@ -44,6 +53,12 @@ import VivariumTestSupport
       if commits == last { try CommitWindow.die(path) }
       say(number)
     }
+  }
+
+  private static func hold(_ backend: any StorageBackend) throws {
+    let engine = try backend.open(OpenOptions(isReadOnly: true))
+    say(Int64(clamping: try engine.latestVersion().rawValue))
+    while true { pause() }
   }
 
   /// Reads every version that it gets hold of: each is whole, and none is older than one before.
@@ -92,10 +107,10 @@ import VivariumTestSupport
     }
   }
 
-  private static func changeKeys(_ path: String, from first: Int64) throws {
+  private static func changeKeys(_ store: CrashedStore, _ path: String, from first: Int64) throws {
     #if Encryption
     for number in first... {
-      let backend = SQLiteBackend(path: path, key: try CrashedStore.key(afterChange: number - 1))
+      let backend = store.backend(path, try CrashedStore.key(afterChange: number - 1))
       try backend.changeKey(to: try CrashedStore.key(afterChange: number)) { _ in .proceed }
       say(number)
     }
@@ -104,14 +119,14 @@ import VivariumTestSupport
     #endif
   }
 
-  private static func say(_ number: Int64) { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
+  static func say(_ number: Int64) { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
 
   private static func usage() {
     FileHandle.standardError.write(
       Data(
         """
-        usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH reads|watches | KIND PATH reads WRITER \
-        | KIND PATH copies FOLDER FIRST | encrypted PATH keys FIRST
+        usage: crash-child KIND PATH WRITER [COMMITS] | KIND PATH reads|watches|holds | KIND PATH reads WRITER \
+        | KIND PATH copies FOLDER FIRST | KIND PATH increments|restores FOLDER FIRST VERSION | KIND PATH keys FIRST
 
         """.utf8))
     exit(2)

@@ -9,15 +9,28 @@ public enum CrashedStore: String, CaseIterable, Sendable {
   case sqlite
   #if Encryption
   case encrypted
+  case encryptedLMDB = "encrypted-lmdb"
   #endif
 
   /// The store in the file at a path.
   public func backend(_ path: String) throws -> any StorageBackend {
     switch self {
-    case .lmdb: LMDBBackend(path: path)
+    case .lmdb: LMDBBackend(path: path, keepsJournal: true)
     case .sqlite: SQLiteBackend(path: path)
     #if Encryption
-    case .encrypted: SQLiteBackend(path: path, key: try Self.key)
+    case .encrypted, .encryptedLMDB: backend(path, try Self.key)
+    #endif
+    }
+  }
+
+  /// The store in the file at a path, with a key or none.
+  public func backend(_ path: String, _ key: (any StoreKey)?) -> any KeyChanging {
+    switch self {
+    case .lmdb: LMDBBackend(path: path, key: key)
+    case .sqlite: SQLiteBackend(path: path, key: key)
+    #if Encryption
+    case .encrypted: SQLiteBackend(path: path, key: key)
+    case .encryptedLMDB: LMDBBackend(path: path, key: key)
     #endif
     }
   }
@@ -26,8 +39,8 @@ public enum CrashedStore: String, CaseIterable, Sendable {
   public func encryption(ofCopy number: Int64) throws -> CopyEncryption {
     #if Encryption
     switch (self, number % 3) {
-    case (.encrypted, 1), (.sqlite, 1): return .key(try Self.otherKey)
-    case (.encrypted, 2): return .none
+    case (.encrypted, 1), (.encryptedLMDB, 1), (.sqlite, 1), (.lmdb, 1): return .key(try Self.otherKey)
+    case (.encrypted, 2), (.encryptedLMDB, 2): return .none
     default: break
     }
     #endif
@@ -38,8 +51,8 @@ public enum CrashedStore: String, CaseIterable, Sendable {
   public func backend(ofCopy number: Int64, _ path: String) throws -> any StorageBackend {
     switch try encryption(ofCopy: number) {
     case .unchanged: try backend(path)
-    case .none: SQLiteBackend(path: path)
-    case .key(let key): SQLiteBackend(path: path, key: key)
+    case .none: backend(path, nil)
+    case .key(let key): backend(path, key)
     }
   }
 

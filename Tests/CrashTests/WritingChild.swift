@@ -1,5 +1,6 @@
 import CrashSamples
 import Foundation
+import StoreValues
 import Testing
 import VivariumTestSupport
 
@@ -39,10 +40,21 @@ final class WritingChild {
     try self.init([store.rawValue, path, "reads", "\(writer)"], 0)
   }
 
+  /// A child that opens the store for reading alone, and has it open until it is killed. It prints the version.
+  convenience init(holding store: CrashedStore, _ path: String) throws { try self.init([store.rawValue, path, "holds"], 0) }
+
   /// A child that changes the key of an encrypted store again and again. The changes are numbered from `first` on, and it prints
   /// these numbers.
-  convenience init(changingKeyOf path: String, from first: Int64) throws {
-    try self.init(["encrypted", path, "keys", "\(first)"], 0)
+  convenience init(changingKeyOf store: CrashedStore, _ path: String, from first: Int64) throws {
+    try self.init([store.rawValue, path, "keys", "\(first)"], 0)
+  }
+
+  /// A child that writes increments of the store into a folder, or restores stores of them there: `work` is "increments" or "restores".
+  /// They are numbered from `first` on, and it prints these numbers. The first increment is since `version`.
+  convenience init(
+    _ work: String, of store: CrashedStore, _ path: String, into folder: URL, from first: Int64, version: Version
+  ) throws {
+    try self.init([store.rawValue, path, work, folder.path, "\(first)", "\(version.rawValue)"], 0)
   }
 
   private init(_ arguments: [String], _ writer: Int64) throws {

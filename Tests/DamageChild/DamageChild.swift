@@ -11,7 +11,7 @@ import VivariumTestSupport
 ///     damage-child try KIND FOLDER STATE FILE SEED FIRST COUNT
 ///
 /// `make` puts a store into the folder, as it rests (`rest`) and as a process has it open (`open`): the states. `try` says a line for
-/// each variant: its number, and right, refused, older or wrong with what was. Ends by a signal where the store does.
+/// each variant: its number, and its verdict with what was wrong (`Trial.run`). Ends by a signal where the store does.
 @main struct DamageChild {
   /// Of one variant; longer is a hang.
   private static let secondsMax: UInt32 = 30
@@ -24,7 +24,7 @@ import VivariumTestSupport
     guard arguments.count == 9, arguments[1] == "try", let seed = UInt64(arguments[6]), let first = Int(arguments[7]),
       let count = Int(arguments[8])
     else {
-      let usage = "usage: damage-child make|try lmdb|lmdb-deep|sqlite|sealed FOLDER [rest|open FILE] SEED [FIRST COUNT]\n"
+      let usage = "usage: damage-child make|try lmdb|lmdb-deep|lmdb-sealed|sqlite|sealed FOLDER [rest|open FILE] SEED [FIRST COUNT]\n"
       FileHandle.standardError.write(Data(usage.utf8))
       exit(2)
     }
@@ -55,6 +55,7 @@ struct SoundFiles {
     switch kind {
     case "lmdb", "lmdb-deep": LMDBBackend(path: path)
     #if Encryption
+    case "lmdb-sealed": LMDBBackend(path: path, key: try EncryptionKey(repeatElement(7, count: EncryptionKey.byteCount)))
     case "sealed": SQLiteBackend(path: path, key: try EncryptionKey(repeatElement(7, count: EncryptionKey.byteCount)))
     #endif
     default: SQLiteBackend(path: path)

@@ -11,17 +11,20 @@ struct Trial {
 
   init(_ files: SoundFiles, _ truth: Truth) { (self.files, self.truth) = (files, truth) }
 
-  /// right, refused, older or wrong, and why.
+  /// right, refused, older or wrong, and why. Where `verify` found nothing in what the first reading met: unseen, if that read something
+  /// wrong without a word, and missed, if it was refused for damage.
   func run(_ damaged: [String: [UInt8]], _ number: Int, _ random: inout SeededGenerator) throws -> String {
     let name = "v\(number)"
     let path = try files.write(damaged, name)
     defer { files.remove(name) }
     var found = Findings(path)
+    var isOverlooked = false
     found.trying { found throws(StorageError) in
       let engine = try files.backend(path).open(OpenOptions(isReadOnly: random.oneIn(4)))
       defer { engine.close() }
       found.compare(engine, truth, "read")
-      if random.oneIn(2) { look(engine) }
+      let isLooked = random.oneIn(2)
+      if isLooked || found.hasMetDamage, looksWhole(engine), found.hasMetDamage { isOverlooked = true }
     }
     if !found.isOlder { write(path, &found) }
     if files.isDeep, !found.isOlder { thinOut(path, &random, &found) }
@@ -33,14 +36,18 @@ struct Trial {
       tour.write(engine, &random)
       found.expect(!tour.isEndless, "a tour without end")
     }
-    if let wrong = found.wrong { return "wrong \(wrong)" }
+    if let wrong = found.wrong { return "\(isOverlooked ? "unseen" : "wrong") \(wrong)" }
     if found.isOlder { return "older" }
     guard let refusal = found.refusals.first else { return "right" }
-    return "refused \(refusal.code.rawValue)"
+    return isOverlooked ? "missed \(refusal.message)" : "refused \(refusal.code.rawValue)"
   }
 
-  private func look(_ engine: any StorageEngine) {
-    try? Inspector(engine, location: "damaged", format: .table, output: StringOutput()).verify()
+  /// Whether `verify` finds nothing.
+  private func looksWhole(_ engine: any StorageEngine) -> Bool {
+    do throws(InspectionError) {
+      try Inspector(engine, location: "damaged", format: .table, output: StringOutput()).verify()
+      return true
+    } catch { return false }
   }
 
   /// Deletes a run of side entries, for which pages are merged, and looks whether all others are as they were.

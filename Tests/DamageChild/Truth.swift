@@ -74,6 +74,8 @@ struct Findings {
   private(set) var wrong: String?
   private(set) var refusals: [StorageError] = []
   private(set) var isOlder = false
+  /// Whether anything that was read is not as it was, or was refused for damage.
+  var hasMetDamage: Bool { wrong != nil || refusals.contains { $0.code == .corrupt } }
   /// The path of the store, which an error of damage names.
   let path: String
 

@@ -5,8 +5,8 @@ import VivariumTestSupport
 /// Damaged files of each engine, and damaged side files: what is read is right or refused by name, whatever was damaged, and
 /// nothing ends the process or stands still. Each variant is read, verified and written in a process of its own.
 ///
-/// `VIVARIUM_DAMAGED_STORES` says how many variants of each file; `Tools/long-tests --only damaged-stores` tries as many as it
-/// promises.
+/// `VIVARIUM_DAMAGED_STORES` says how many variants of each file, of some files a multiple of that (`share`), and
+/// `VIVARIUM_DAMAGED_STORES_LEAST` how many of each file at least; `Tools/long-tests --only damaged-stores` tries as many as it promises.
 struct DamagedStoresTests {
   /// A file, by what follows the store's name.
   struct Target: Sendable, CustomTestStringConvertible {
@@ -30,6 +30,7 @@ struct DamagedStoresTests {
     #if Encryption
     /// The main file also beside a log, where its length does not show that it was cut.
     private static let sealed = [
+      Target(kind: "lmdb-sealed", suffix: "", isOpen: false, share: 6),
       Target(kind: "sealed", suffix: "", isOpen: false, share: 2), Target(kind: "sealed", suffix: "", share: 4),
       Target(kind: "sealed", suffix: "-wal", share: 2), Target(kind: "sealed", suffix: "-shm"),
     ]
@@ -43,7 +44,8 @@ struct DamagedStoresTests {
     let folder = TemporaryDirectory("damage")
     let made = try DamageRun(["make", target.kind, folder.url.path, "\(seed)"])
     try #require(made.status == 0, "\(made)")
-    let count = environmentNumber("VIVARIUM_DAMAGED_STORES", default: 16) * target.share
+    let least = environmentNumber("VIVARIUM_DAMAGED_STORES_LEAST", default: 1)
+    let count = max(least, environmentNumber("VIVARIUM_DAMAGED_STORES", default: 16) * target.share)
     var tally: [String: Int] = [:]
     var next = 0
     while next < count {
@@ -62,7 +64,21 @@ struct DamagedStoresTests {
       tally["ended", default: 0] += 1
       next += 1
     }
-    print("\(target.testDescription): \(tally.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))")
+    let (wrong, most) = (tally["wrong", default: 0] + tally["unseen", default: 0], mostWrong(target, of: count))
+    #expect(wrong <= most, "\(target) seed \(seed)")
+    let counts = tally.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    print("\(target.testDescription): \(counts); wrong \(wrong), at most \(most)")
+  }
+
+  /// How many variants may be read wrong without a word: twice what was measured (Docs/Decisions/0044), and some in a short run. Where
+  /// values have checksums none may be, nor where the damaged file has none.
+  private func mostWrong(_ target: Target, of count: Int) -> Int {
+    guard target.kind == "sqlite" else { return 0 }
+    switch target.suffix {
+    case "": return max(16, count / 2)
+    case "-wal", "-shm": return max(1, count / 1_000)
+    default: return 0
+    }
   }
 
   private func isAllowed(_ verdict: String, _ target: Target) -> Bool {
@@ -72,6 +88,8 @@ struct DamagedStoresTests {
     // the version in the history's last row too, has no checksum there, unless it is encrypted: Docs/Decisions/0044.
     case "older": target.kind != "lmdb" && target.suffix == "-wal" || target.kind == "sqlite" && target.suffix.isEmpty
     case "wrong": target.kind == "sqlite" && target.suffix != ".coord" && target.suffix != ".bell"
+    // `verify` has no checksums there either. Everywhere else it finds what reading does.
+    case "unseen", "missed": target.kind == "sqlite" && target.suffix != ".coord" && target.suffix != ".bell"
     default: false
     }
   }

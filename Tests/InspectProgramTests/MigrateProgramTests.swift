@@ -41,6 +41,20 @@ import VivariumTestSupport
     #expect(try InspectProcess(["info", old.path]).output == before)
   }
 
+  /// The other store's enum lacks a case that the first one has in its data.
+  @Test(arguments: FileKind.allCases) func aCaseThatAnotherStoreLacksIsToldAsOpeningWouldTellIt(kind: FileKind) throws {
+    let directory = TemporaryDirectory("migrate")
+    let (old, new) = (directory.file("old"), directory.file("new"))
+    for (file, cases) in [(old, ["x", "y"]), (new, ["y"])] {
+      let raw = cases.map { DefaultValue.bytes(Array($0.utf8)) }
+      try makeStore(kind, file, [PropertySchema(name: "name", kind: .scalar(.string), cases: raw)])
+    }
+    let refused = try InspectProcess(["migrate", old.path, "--dry-run", "--like", new.path, "--format", "csv"])
+    #expect(refused.status == 6 && refused.output.contains("would fail,Item,name,2,\"'x' is no case any more"), "\(refused)")
+    let migrated = try InspectProcess(["migrate", old.path, "--dry-run", "--like", new.path, "--schema-version", "1"])
+    #expect(migrated.status == 0 && migrated.output.contains("refused unless the migration sets them"), "\(migrated)")
+  }
+
   @Test func whatCannotBeAskedIsSaidInOneLine() throws {
     let directory = TemporaryDirectory("migrate")
     let old = directory.file("old")

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StorageInterface
 import Synchronization
 import Testing
 import Vivarium
@@ -47,14 +48,21 @@ import VivariumTestSupport
     writer.cancelWrite()
   }
 
-  @Test(arguments: Engine.allCases) func aCommitIsSeenAtOnceAndDurableLater(engine: Engine) async throws {
+  @Test(arguments: Engine.allCases, [true, false])
+  func commitsAreSeenAtOnceAndThoseThatMayShareTheNextWaitForTheDisk(engine: Engine, sharing: Bool) async throws {
     let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }
-    let desk = try await AsyncDesk(configuration)
-    let (seen, syncs) = try await desk.commitManyGrouped(20)
-    #expect(seen == 20)
-    // They share waits for the disk where one comes while it works; the reference engine keeps nothing that could be waited for.
-    #expect(engine == .reference ? syncs == 0 : (1...20).contains(syncs), "\(syncs) syncs")
+    let disk = HeldDisk()
+    var held = configuration
+    held.backend = ForwardingBackend(configuration.backend) { HeldEngine($0, disk) }
+    let desk = try await AsyncDesk(held)
+    let working = engine == .reference ? nil : disk
+    let outcome = try await desk.commitWhileTheDiskWorks(20, sharing: sharing, disk: working, seenBy: configuration)
+    #expect(outcome.seen == 20)
+    // The reference engine keeps nothing that could be waited for. The first waits alone, and keeps the disk from the others.
+    #expect(outcome.syncs == (engine == .reference ? 0 : sharing ? 2 : 20) && outcome.syncs == disk.syncs)
+    // None was said to be durable while the disk had answered nobody.
+    #expect(outcome.log == ["20 committed"] + Array(repeating: "durable", count: 20))
   }
 
   @Test func aStoreWithoutAContextCannotBeginLater() async throws {
@@ -220,20 +228,36 @@ private actor AsyncDesk {
     return code
   }
 
-  func commitManyGrouped(_ count: Int) async throws -> (Int, Int) {
+  /// What another store saw of commits that came while the disk worked on the first of them, and what came of them when it went on.
+  struct Grouped: Sendable {
+    var seen = 0
+    var syncs = 0
+    var log: [String] = []
+  }
+
+  func commitWhileTheDiskWorks(
+    _ count: Int, sharing: Bool, disk: HeldDisk?, seenBy configuration: Store.Configuration
+  ) async throws -> Grouped {
     let store = try opened()
     let other = try Store(configuration)
-    let durable = AsyncSignal()
+    let (log, durable) = (SharedLog(), AsyncSignal())
     let before = store.syncCount
-    for _ in 0..<count {
+    for number in 1...count {
       try store.beginWrite()
       try store.add(Book())
-      try store.commitAsyncWrite(allowGrouping: true) { error in if error == nil { durable.fire() } }
+      try store.commitAsyncWrite(allowGrouping: sharing) { error in
+        log.add(error == nil ? "durable" : "lost")
+        durable.fire()
+      }
+      if number == 1 { await disk?.entered.wait() }
     }
     other.refresh()
-    let seen = other.objects(Book.self).count
+    var outcome = Grouped(seen: other.objects(Book.self).count)
+    log.add("\(count) committed")
+    disk?.release()
     await durable.wait(count: count)
-    return (seen, store.syncCount - before)
+    (outcome.syncs, outcome.log) = (store.syncCount - before, log.lines)
+    return outcome
   }
 
   func beginAndForget() throws {
@@ -241,4 +265,47 @@ private actor AsyncDesk {
     try store.beginAsyncWrite { try store.commitWrite() }
     self.store = nil
   }
+}
+
+/// A disk that keeps who waits for it first until it is released.
+private final class HeldDisk: Sendable {
+  let entered = AsyncSignal()
+  private let released = Signal()
+  private let total = Atomic(0)
+
+  /// How often it was waited for.
+  var syncs: Int { total.load(ordering: .acquiring) }
+
+  func release() { released.fire() }
+
+  func wait() {
+    if total.add(1, ordering: .acquiringAndReleasing).newValue > 1 { return }
+    entered.fire()
+    _ = released.wait()
+  }
+}
+
+/// An engine on such a disk.
+private final class HeldEngine: EngineInFront, DeferredSync {
+  let base: any StorageEngine
+  private let disk: HeldDisk
+
+  init(_ base: any StorageEngine, _ disk: HeldDisk) { (self.base, self.disk) = (base, disk) }
+
+  var powers: EnginePowers {
+    var powers = base.powers
+    if powers.syncing != nil { powers.syncing = self }
+    return powers
+  }
+
+  func syncCommits() throws(StorageError) {
+    disk.wait()
+    try base.powers.syncing?.syncCommits()
+  }
+}
+
+private final class SharedLog: Sendable {
+  private let said = Mutex<[String]>([])
+  var lines: [String] { said.withLock { $0 } }
+  func add(_ line: String) { said.withLock { $0.append(line) } }
 }

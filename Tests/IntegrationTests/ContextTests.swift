@@ -50,6 +50,129 @@ import VivariumTestSupport
     #expect(done.wait() && heard.count == 1)
   }
 
+  // MARK: A thread that ends
+
+  /// What a thread left behind.
+  private final class Left: @unchecked Sendable {
+    // Sound because the thread has ended when the test looks.
+    weak var store: Store?
+    var token: NotificationToken?
+  }
+
+  /// Is there as long as the block that captures it.
+  private final class Witness {
+    private let gone: Signal
+    init(_ gone: Signal) { self.gone = gone }
+    deinit { gone.fire() }
+  }
+
+  /// Its run loop takes turns that never come: what waits for one, a stopped observer, is let go without.
+  @Test(arguments: Engine.allCases) func theStoreOfAThreadThatEndedGoesWithItsLastToken(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let writer = try Store(configuration)
+    try writer.write { try writer.add(Book()) }
+    let version = writer.version
+    let left = Left()
+    onEndedThread {
+      guard let store = try? Store(configuration, runLoop: .current) else { return }
+      let books = store.objects(Book.self)
+      left.store = store
+      left.token = books.observe { _ in _ = books.count }
+    }
+    try writer.write { try writer.add(Book()) }
+    #expect(try left.store != nil && writer.heldVersions().contains { $0.version == version })
+    left.token?.stop()
+    #expect(left.store == nil)
+    // The notifier gives its version back there.
+    writer.notifierQueue.sync {}
+    #expect(try !writer.heldVersions().contains { $0.version == version })
+  }
+
+  /// The turn in which the store would let go what the token kept was asked for, and never comes.
+  @Test(arguments: Engine.allCases) func theStoreOfAThreadThatEndsAfterItsLastTokenGoesWithIt(engine: Engine) throws {
+    let (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    let writer = try Store(configuration)
+    try writer.write { try writer.add(Book()) }
+    let version = writer.version
+    let left = Left()
+    onEndedThread {
+      guard let store = try? Store(configuration, runLoop: .current) else { return }
+      let books = store.objects(Book.self)
+      left.store = store
+      left.token = books.observe { _ in _ = books.count }
+      left.token?.stop()
+    }
+    #expect(left.token?.isActive == false && left.store == nil)
+    try writer.write { try writer.add(Book()) }
+    // The notifier gives its version back there.
+    writer.notifierQueue.sync {}
+    #expect(try !writer.heldVersions().contains { $0.version == version })
+  }
+
+  /// A thread that ends before its run loop took the turn gives the right to write back.
+  @Test(arguments: Engine.allCases) func aRightThatCameToAThreadThatEndedHoldsUpNobody(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    // Met only by a failure.
+    configuration.writeTimeout = .seconds(60)
+    let writer = try Store(configuration)
+    let gone = Signal()
+    let refusal = Mutex<StoreError.Code?>(nil)
+    onEndedThread { [configuration] in
+      let witness = Witness(gone)
+      guard let store = try? Store(configuration, runLoop: .current) else { return }
+      _ = try? store.beginAsyncWrite { _ = (try store.add(Book()), witness) }
+      // Until the right has come.
+      let isRefused = onThread {
+        let code = ContextTests.refusal(configuration)
+        refusal.withLock { $0 = code }
+      }
+      _ = isRefused.wait()
+    }
+    #expect(refusal.withLock { $0 } == .writeTimeout)
+    try writer.write { try writer.add(Book()) }
+    #expect(writer.objects(Book.self).count == 1)
+    // What it was to write is let go with the right.
+    #expect(gone.wait())
+  }
+
+  /// Writes until somebody else has the right to, and returns why it was refused.
+  private static func refusal(_ configuration: Store.Configuration) -> StoreError.Code? {
+    guard let store = try? Store(configuration) else { return nil }
+    while true {
+      do throws(StoreError) {
+        try store.beginWrite(timeout: .zero)
+        store.cancelWrite()
+      } catch {
+        return error.code
+      }
+    }
+  }
+
+  /// The right to write does not wait for a thread that has ended.
+  @Test(arguments: Engine.allCases) func anAsynchronousWriteOfAThreadThatEndedHoldsUpNobody(engine: Engine) throws {
+    var (configuration, directory) = engine.place()
+    defer { withExtendedLifetime(directory) {} }
+    // Met only by a failure.
+    configuration.writeTimeout = .seconds(60)
+    let writer = try Store(configuration)
+    try writer.beginWrite()
+    let gone = Signal()
+    onEndedThread { [configuration] in
+      let witness = Witness(gone)
+      guard let store = try? Store(configuration, runLoop: .current) else { return }
+      _ = try? store.beginAsyncWrite { _ = (try store.add(Book()), witness) }
+    }
+    #expect(gone.count == 0)
+    try writer.commitWrite()
+    try writer.write { try writer.add(Book()) }
+    #expect(writer.objects(Book.self).count == 1)
+    // What it was to write is let go with the right, on whatever thread gave it.
+    #expect(gone.wait())
+  }
+
   @Test(arguments: Engine.allCases) func aWriteThatIsCancelledInTheQueueNeverBegins(engine: Engine) async throws {
     let (configuration, directory) = engine.place()
     defer { withExtendedLifetime(directory) {} }

@@ -259,6 +259,26 @@ import VivariumTestSupport
     #expect(atlas.names.toArray() == ["y", "z"])
   }
 
+  @Test(arguments: files) func whatCannotBeCreatedWithAllItsValuesIsNotCreated(engine: Engine) throws {
+    let directory = TemporaryDirectory("migration")
+    try fill(engine.configuration(directory.file(), Self.first))
+    var configuration = engine.configuration(directory.file(), [Second.Log.self, First.Citizen.self, First.Home.self])
+    configuration.schemaVersion = 1
+    configuration.migration = { migration, _ in
+      // Set before the one that there is not, and behind it.
+      for name in ["nope", "zero"] {
+        #expect { try migration.create("Log", ["text": .string("lost"), name: .int(1)]) } throws: { StoreError.Code.unknownProperty ~= $0 }
+      }
+      #expect { try migration.create("Log", ["text": .int(1)]) } throws: { StoreError.Code.typeMismatch ~= $0 }
+      #expect { try migration.create("Citizen", ["id": .int(5)]) } throws: { StoreError.Code.primaryKeyExists ~= $0 }
+      #expect { try migration.create("Nobody", [:]) } throws: { StoreError.Code.unknownType ~= $0 }
+      try migration.create("Log", ["text": .string("kept")])
+    }
+    let store = try Store(configuration)
+    #expect(store.objects(Second.Log.self).map(\.text) == ["kept"])
+    #expect(store.objects(First.Citizen.self).count == 20 && store.object(First.Citizen.self, forPrimaryKey: 5)?.first == "F5")
+  }
+
   @Test(arguments: files) func aTypeCanGetAnotherName(engine: Engine) throws {
     let directory = TemporaryDirectory("migration")
     try fill(engine.configuration(directory.file(), Self.first))

@@ -11,6 +11,8 @@ import VivariumTestSupport
   var friends: LiveSet<Badge>
   var byName: LiveMap<Badge>
   var scores: LiveList<Int>
+  var visits = 0
+  var rank: Int?
 }
 
 @Model final class Badge {
@@ -220,6 +222,88 @@ import VivariumTestSupport
     store.cancelWrite()
     try store.write { account.email = "five" }
     #expect(account.email == "five")
+  }
+
+  @Test func theErrorNamesTheLineOfTheEdit() throws {
+    let (store, place) = try makeStore(.memory)
+    defer { withExtendedLifetime(place) {} }
+    let account = try #require(store.object(Account.self, forPrimaryKey: 1))
+    let taken = try #require(store.object(Badge.self, forPrimaryKey: 2))
+    try store.write { account.friends.insert(taken) }
+    func expect(_ line: Int, _ edit: (Account) throws -> Void) {
+      let thrown = error { try store.write { try edit(account) } }
+      let said = "IntegrationTests/RefusedEditTests.swift:\(line)"
+      #expect(thrown?.details["edit"] == said && thrown?.message.hasSuffix(" Edited at \(said).") == true, "\(String(describing: thrown))")
+    }
+    expect(#line) { $0.badges.append(Badge(id: 2)) }
+    expect(#line) { $0.badges.append(contentsOf: [Badge(id: 2)]) }
+    expect(#line) { $0.badges.insert(Badge(id: 1), at: 9) }
+    expect(#line) { $0.badges.insert(contentsOf: [Badge(id: 1)], at: 9) }
+    expect(#line) { $0.badges[7] = Badge(id: 1) }
+    expect(#line) { $0.scores[1..<4] = LiveList([5, 6])[0..<2] }
+    expect(#line) { $0.badges.replaceSubrange(0..<9, with: [Badge(id: 1)]) }
+    expect(#line) { $0.scores.remove(at: 5) }
+    expect(#line) { $0.scores.remove(at: -1) }
+    expect(#line) { $0.scores.removeFirst() }
+    expect(#line) { $0.scores.removeLast() }
+    expect(#line) { $0.scores.removeSubrange(0..<1) }
+    expect(#line) { $0.scores.move(from: 0, to: 9) }
+    expect(#line) { $0.scores.swapAt(0, 9) }
+    expect(#line) { $0.friends.insert(Badge(id: 2)) }
+    expect(#line) { $0.friends.formUnion([Badge(id: 2)]) }
+    expect(#line) { $0.byName["a"] = Badge(id: 2) }
+    expect(#line) { $0.byName.merge([("a", Badge(id: 2))]) }
+    expect(#line) { $0.byName.merge([("a", Badge(id: 2))]) { $1 } }
+    expect(#line) { account in try account.badges.edit { $0.append(Badge(id: 2)) } }
+    expect(#line) { account in try account.byName.edit { $0["a"] = Badge(id: 2) } }
+    let ofNothing: [(Int, (Account) -> Void)] = [
+      (#line, { $0.badges.removeAll() }), (#line, { $0.friends.remove(taken) }), (#line, { $0.friends.removeAll() }),
+      (#line, { $0.byName.removeValue(forKey: "a") }), (#line, { $0.byName["a"] = nil }), (#line, { $0.byName.removeAll() }),
+      (#line, { $0.increment(\.visits) }), (#line, { $0.increment(\.rank) }),
+    ]
+    for (line, edit) in ofNothing {
+      expect(line) { account in
+        try store.delete(account)
+        edit(account)
+      }
+    }
+  }
+
+  @Test func theErrorOfAnAssignmentNamesTheLineOfItsWrite() throws {
+    let (store, place) = try makeStore(.memory)
+    defer { withExtendedLifetime(place) {} }
+    let account = try #require(store.object(Account.self, forPrimaryKey: 1))
+    let edits: [() -> Void] = [
+      { account.email = "two" }, { account.friends = [Badge(id: 2)] }, { account.badges += [Badge(id: 2)] },
+    ]
+    for edit in edits {
+      let (thrown, line) = (error { try store.write { edit() } }, #line)
+      let said = "IntegrationTests/RefusedEditTests.swift:\(line)"
+      #expect(thrown?.details["write"] == said && thrown?.details["edit"] == nil, "\(String(describing: thrown))")
+    }
+  }
+
+  /// What the protocols of the standard library promise of lists, also where the line is of no interest.
+  @Test func genericCodeFunctionsAndKeyPathsEditListsAndMaps() throws {
+    let (store, place) = try makeStore(.memory)
+    defer { withExtendedLifetime(place) {} }
+    let account = try #require(store.object(Account.self, forPrimaryKey: 2))
+    func edit(_ list: inout some RangeReplaceableCollection<Int> & MutableCollection & RandomAccessCollection) {
+      list.append(4)
+      list.append(contentsOf: [5, 6])
+      list.insert(0, at: list.startIndex)
+      list.removeFirst()
+      list.removeLast()
+      list.swapAt(list.startIndex, list.index(after: list.startIndex))
+    }
+    try store.write {
+      edit(&account.scores)
+      [7, 8].forEach(account.scores.append)
+      account[keyPath: \Account.scores[0]] = 9
+      account[keyPath: \Account.byName["a"]] = Badge(id: 5)
+    }
+    #expect(account.scores.toArray() == [9, 1, 3, 4, 5, 7, 8] && account.byName["a"]?.id == 5)
+    #expect(\Account.scores[1] == \Account.scores[1] && \Account.byName["a"] == \Account.byName["a"])
   }
 
   @Test(arguments: Engine.allCases) func settingAnObjectThatIsGoneEndsTheWriteAndNotTheProcess(engine: Engine) throws {

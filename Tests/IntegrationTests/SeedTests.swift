@@ -2,8 +2,9 @@ import Foundation
 import StorageInterface
 import StoreValues
 import Testing
-import Vivarium
 import VivariumTestSupport
+
+@testable import Vivarium
 
 /// A type that the seed has otherwise.
 enum Numbered {
@@ -169,6 +170,23 @@ struct SeedPlace: Sendable {
     #expect(try SeedPlace.titles(place.configuration) == SeedPlace.titles)
     for name in try place.names() { try FileManager.default.removeItem(at: place.stores.file(name)) }
     try Data().write(to: place.file)
+    #expect(try SeedPlace.titles(place.configuration) == SeedPlace.titles)
+  }
+
+  /// As do the locks of a child between its fork and its own program.
+  @Test(arguments: files) func anOlderStoreThatIsClosingStillIsWaitedFor(engine: Engine) throws {
+    let place = try SeedPlace(engine)
+    var older: Store? = try Store(place.configuration)
+    #expect(older?.objects(Book.self).count == 3)
+    try FileManager.default.removeItem(at: place.file)
+    var pauses = 0
+    var seed = StoreSeed(path: place.seed.path, configuration: place.configuration, flag: nil)
+    seed.pause = {
+      pauses += 1
+      if pauses == 100 { older = nil }
+    }
+    #expect(try seed.plant())
+    #expect(pauses >= 100)
     #expect(try SeedPlace.titles(place.configuration) == SeedPlace.titles)
   }
 

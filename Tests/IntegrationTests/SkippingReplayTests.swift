@@ -92,33 +92,55 @@ private final class TestedObserver {
 
 /// Tokens of numbers.
 private final class TotalObserver {
-  private let results: Results<Book>
-  private(set) var tokens: [NotificationToken] = []
-  private var count: Int?
-  private var sum: Int?
+  private let numbers: [any NumberObserving]
+  var tokens: [NotificationToken] { numbers.compactMap(\.token) }
 
   init(_ results: Results<Book>) {
-    self.results = results
-    tokens = [
-      results.observe(.count) { [unowned self] in count = told($0, count) },
-      results.observe(.sum(of: \.pages)) { [unowned self] in sum = told($0, sum) },
+    numbers = [
+      NumberObserver(results, .count) { $0.count },
+      NumberObserver(results, .sum(of: \.pages)) { try $0.sum(of: \.pages) },
+      NumberObserver(results, .average(of: \.pages)) { try $0.average(of: \.pages) },
+      NumberObserver(results, .min(of: \.price)) { try $0.min(of: \.price) },
+      NumberObserver(results, .max(of: \.pages)) { try $0.max(of: \.pages) },
     ]
   }
 
-  private func told(_ change: AggregateChange<Int>, _ known: Int?) -> Int? {
+  func learn() throws { for number in numbers { try number.learn() } }
+  func checkIsUpToDate() throws { for number in numbers { try number.checkIsUpToDate() } }
+}
+
+private protocol NumberObserving {
+  var token: NotificationToken? { get }
+  func learn() throws
+  func checkIsUpToDate() throws
+}
+
+/// A token of one number.
+private final class NumberObserver<Number: Equatable>: NumberObserving {
+  private let results: Results<Book>
+  private let asked: (Results<Book>) throws -> Number
+  private(set) var token: NotificationToken?
+  private var known: Number?
+
+  init(_ results: Results<Book>, _ number: LiveAggregate<Book, Number>, _ asked: @escaping (Results<Book>) throws -> Number) {
+    (self.results, self.asked) = (results, asked)
+    token = results.observe(number) { [unowned self] in hear($0) }
+  }
+
+  private func hear(_ change: AggregateChange<Number>) {
     switch change {
     case .initial: #expect(known == nil)
     case .update(let value, let old, _): #expect(old == known && value != known)
     case .error(let error): Issue.record("\(error)")
     }
-    return change.value
+    known = change.value
   }
 
-  func learn() throws { (count, sum) = (results.count, try results.sum(of: \.pages)) }
+  func learn() throws { known = try asked(results) }
 
   func checkIsUpToDate() throws {
-    let now = try results.sum(of: \.pages)
-    #expect(count == results.count && sum == now)
+    let now = try asked(results)
+    #expect(known == now)
   }
 }
 

@@ -126,7 +126,7 @@ import VivariumTestSupport
     try law(Data.self, engine, \.datas, \.datasSet, \.datasMap, \.data) { $0.data = $1 }
   }
 
-  @Test(arguments: Engine.allCases) func datesComeBackBitExactFromEveryHolder(engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func whatIsStoredOfDatesComesBackFromEveryHolder(engine: Engine) throws {
     try law(Date.self, engine, \.dates, \.datesSet, \.datesMap, \.date) { $0.date = $1 }
   }
 

@@ -42,6 +42,35 @@ struct Position: PersistableStruct, Equatable {
     Reading(id: 2, sensor: "cellar", celsius: -.infinity), Reading(id: 3, sensor: "attic", celsius: 19, tags: [""]),
   ]
 
+  /// A map tells keys apart by their bytes, as another program may write them.
+  @Test(arguments: Engine.allCases) func keysThatADictionaryTakesForOneEndNoProcess(engine: Engine) throws {
+    let (configuration, directory) = engine.place(Self.models)
+    defer { withExtendedLifetime(directory) {} }
+    let store = try Store(configuration)
+    try store.write {
+      try store.add([Reading(id: 1, notes: ["\u{E9}": "one"])])
+      let row = try store.dynamicObjects("Reading")[0]
+      try row.set(.string("two"), forKey: "e\u{301}", in: "notes")
+    }
+    var value = try #require(store.value(Reading.self, forPrimaryKey: 1))
+    #expect(value.notes == ["\u{E9}": "one"])
+    // The entry is one of the map's, and the other one stays where nobody has changed it.
+    #expect(value.notes.keys.map { Array($0.utf8) } == [Array("\u{E9}".utf8)])
+    func saved(_ notes: [String: String]) throws -> [String] {
+      value.celsius += 1
+      value.notes = notes
+      try store.write { try store.add(value, update: .modified) }
+      #expect(store.value(Reading.self, forPrimaryKey: 1) == value)
+      let stored = try #require(store.object(Reading.Live.self, forPrimaryKey: 1))
+      return stored.notes.entries.map { "\($0.key.utf8.count) \($0.value)" }
+    }
+    #expect(try saved(value.notes) == ["3 two", "2 one"])
+    #expect(try saved(["\u{E9}": "three", "f": "four"]) == ["3 two", "1 four", "2 three"])
+    // The other spelling takes the place of both, and without it both are gone.
+    #expect(try saved(["e\u{301}": "five"]) == ["3 five"])
+    #expect(try saved([:]) == [])
+  }
+
   @Test(arguments: Engine.allCases) func aValueComesBackAsItWas(engine: Engine) throws {
     let (configuration, directory) = engine.place(Self.models)
     defer { withExtendedLifetime(directory) {} }

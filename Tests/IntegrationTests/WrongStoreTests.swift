@@ -15,6 +15,8 @@ import VivariumTestSupport
   var byName: LiveMap<KeptPet>
   var extra: AnyValue
   var extras: LiveList<AnyValue>
+  var extraSet: LiveSet<AnyValue>
+  var extraMap: LiveMap<AnyValue>
 }
 
 @Model final class KeptPet {
@@ -48,6 +50,8 @@ import VivariumTestSupport
             keeper.byName["rex"] = keeper.pets[0]
             keeper.extra = try AnyValue(keeper.pets[0])
             keeper.extras.append(try AnyValue(keeper.pets[0]))
+            keeper.extraSet.insert(try AnyValue(keeper.pets[0]))
+            keeper.extraMap["rex"] = try AnyValue(keeper.pets[0])
           }
         }
         stores.append(store)
@@ -216,6 +220,67 @@ import VivariumTestSupport
     #expect(asked.where { $0.best == mine.best }.count == 1)
     #expect(asked.where { $0.best == nil }.isEmpty)
     #expect(asked.filter("best == %@", QueryArgument.object(mine.pets[0])).count == 1)
+  }
+
+  @Test(arguments: Engine.allCases) func noConditionMatchesAMixedValueOfAnotherStore(engine: Engine) throws {
+    let pair = try Pair(engine, misuse: .ignore)
+    let asked = pair.own.objects(StoreKeeper.self)
+    func ask(with extra: AnyValue, _ see: (String, Results<StoreKeeper>) -> Void) {
+      let choices: [AnyValue] = [3, extra]
+      let optionals: [AnyValue?] = [nil, extra]
+      see("is", asked.where { $0.extra == extra })
+      see("is not", asked.where { $0.extra != extra })
+      see("is in", asked.where { $0.extra.in(choices) })
+      see("is not in", asked.where { !$0.extra.in(choices) })
+      see("is in a list", asked.where { $0.extras.contains(extra) })
+      see("all of a list", asked.where { $0.extras.all == extra })
+      see("none of a list", asked.where { $0.extras.none == extra })
+      see("any of a list is in", asked.where { $0.extras.contains(anyOf: choices) })
+      see("a list is", asked.where { $0.extras == choices })
+      see("at a position", asked.where { $0.extras[0] == extra })
+      see("at a position, in", asked.where { $0.extras.first.in(optionals) })
+      see("is in a set", asked.where { $0.extraSet.contains(extra) })
+      see("at a key", asked.where { $0.extraMap["rex"] == extra })
+      see("not at a key", asked.where { $0.extraMap["rex"] != extra })
+      see("is in a map", asked.where { $0.extraMap.contains(extra) })
+      see("within", asked.where { $0.extra["a"] == extra })
+      see("within a list", asked.where { $0.extra.elements == extra })
+      see("a nested list", asked.where { $0.extra == [extra] })
+      see("a nested map", asked.where { $0.extra == ["a": ["b": extra]] })
+      see("a text", asked.filter("extra == %@", extra))
+      see("a text with two sides", asked.filter("%@ == extra", extra))
+      see("a text with a list", asked.filter("extra IN %@", choices))
+      see("a text with a written list", asked.filter("extra IN {3, %@}", extra))
+      see("a text with a quantifier", asked.filter("ALL extras == %@", extra))
+    }
+    ask(with: pair.foreignKeeper.extra) { name, results in
+      #expect(results.error?.code == .wrongStore, "\(name): \(String(describing: results.error))")
+      #expect(results.isEmpty, "\(name)")
+    }
+    ask(with: pair.keeper.extra) { name, results in #expect(results.error == nil, "\(name): \(String(describing: results.error))") }
+    let mine = pair.keeper.extra
+    #expect(asked.where { $0.extra == mine }.map(\.id) == [1] && asked.where { $0.extra != mine }.map(\.id) == [2, 3])
+    #expect(asked.where { $0.extra.in([3, mine] as [AnyValue]) }.map(\.id) == [1])
+    #expect(asked.where { $0.extras == [mine] }.map(\.id) == [1] && asked.where { $0.extraMap["rex"] == mine }.map(\.id) == [1])
+    #expect(asked.where { $0.extras.first.in([nil, mine] as [AnyValue?]) }.map(\.id) == [1])
+    #expect(asked.filter("extra IN %@", [3, mine] as [AnyValue]).map(\.id) == [1])
+  }
+
+  @Test(arguments: Engine.allCases) func noCollectionHoldsAMixedValueOfAnotherStore(engine: Engine) throws {
+    let pair = try Pair(engine)
+    let (mine, theirs) = (pair.keeper, pair.foreignKeeper.extra)
+    #expect(mine.extra != theirs && mine.extra == mine.extras[0] && ["a": mine.extra] as AnyValue != ["a": theirs])
+    #expect(!mine.extras.contains(theirs) && mine.extras.firstIndex(of: theirs) == nil && !mine.extraSet.contains(theirs))
+    #expect(!mine.extraSet.isSubset(of: [theirs]) && !mine.extraSet.intersects([theirs]) && !mine.extraSet.isSuperset(of: [theirs]))
+    let loose = LiveSet<AnyValue>([mine.extra])
+    #expect(!loose.contains(theirs) && loose.contains(mine.extras[0]) && !loose.remove(theirs) && loose.count == 1)
+    try pair.own.write {
+      #expect(!mine.extraSet.remove(theirs))
+      mine.extraSet.subtract([theirs])
+    }
+    #expect(mine.extraSet.count == 1)
+    try pair.own.write { mine.extraSet.formIntersection([theirs]) }
+    #expect(mine.extraSet.isEmpty)
   }
 
   @Test(arguments: [Engine.lmdb, .sqlite]) func aReferenceIsFoundAgainAfterItWasEncodedAndItsStoreClosed(engine: Engine) throws {

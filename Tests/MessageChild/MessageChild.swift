@@ -9,8 +9,8 @@ import VivariumTestSupport
 /// A process that sends or handles messages, and dies without warning where it is told to:
 ///
 ///     message-child send PATH FIRST COUNT           sends, and is killed right after the commit
-///     message-child inside PATH SEED ODDS           handles in the store until nothing waits; dies once in ODDS steps
-///     message-child outside PATH SEED ODDS LOG      the same by work outside the store, which it writes down
+///     message-child inside PATH SEED ODDS NAME      handles in the store until nothing waits for NAME; dies once in ODDS steps
+///     message-child outside PATH SEED ODDS NAME LOG the same by work outside the store, which it writes down
 ///     message-child poison PATH NUMBER NAME         handles in the store until nothing waits; dies of one message
 @main struct MessageChild {
   static func main() throws {
@@ -20,8 +20,8 @@ import VivariumTestSupport
     let numbers = arguments[3...].map { Int($0) ?? 0 }
     switch arguments[1] {
     case "send": try send(configuration, first: numbers[0], count: numbers[1])
-    case "inside": try handleInside(configuration, Dice(numbers[0], numbers[1]))
-    case "outside": try handleOutside(configuration, Dice(numbers[0], numbers[1]), log: arguments[5])
+    case "inside": try handleInside(configuration, Dice(numbers[0], numbers[1]), arguments[5])
+    case "outside": try handleOutside(configuration, Dice(numbers[0], numbers[1]), arguments[5], log: arguments[6])
     case "poison": try handlePoison(configuration, number: numbers[0], name: arguments[4])
     default: exit(2)
     }
@@ -51,43 +51,43 @@ import VivariumTestSupport
       try Samples.perform(work, in: store)
       if work.number == number { die() }
     }
-    try waitUntilDone(configuration, Dice(1, 0))
+    try wait(configuration) { $0.pending == 0 }
     handler.stop()
   }
 
-  private static func handleInside(_ configuration: Store.Configuration, _ dice: Dice) throws {
+  private static func handleInside(_ configuration: Store.Configuration, _ dice: Dice, _ name: String) throws {
     var rules = HandlingRules()
     // Here the dice kill, and no message is to blame.
     rules.attemptsMax = 1_000
     let handler = try MessageHandler.handle(
-      Work.self, named: "work", in: configuration, rules: rules, orderedBy: { $0.group }
+      Work.self, named: name, in: configuration, rules: rules, orderedBy: { $0.group }
     ) { work, store in
       if dice.falls() { die() }
-      try Samples.perform(work, in: store)
+      try Samples.perform(work, in: store, by: name)
       if dice.falls() { die() }
       if dice.falls() { dieSoon(after: dice.microseconds()) }
     }
-    try waitUntilDone(configuration, dice)
+    try wait(configuration) { $0.open(for: name) == 0 }
     handler.stop()
   }
 
-  private static func handleOutside(_ configuration: Store.Configuration, _ dice: Dice, log: String) throws {
+  private static func handleOutside(_ configuration: Store.Configuration, _ dice: Dice, _ name: String, log: String) throws {
     var rules = HandlingRules()
     rules.lease = .milliseconds(200)
     rules.attemptsMax = 1_000
     let handler = try MessageHandler.handle(
-      Work.self, named: "work", in: configuration, rules: rules,
+      Work.self, named: name, in: configuration, rules: rules,
       outside: { job in
         if dice.falls() { die() }
         try append("\(job.idempotencyKey)\n", to: log)
         if dice.falls() { die() }
         return { work, store in
-          try Samples.perform(work, in: store)
+          try Samples.perform(work, in: store, by: name)
           if dice.falls() { die() }
           if dice.falls() { dieSoon(after: dice.microseconds()) }
         }
       })
-    try waitUntilDone(configuration, dice)
+    try wait(configuration) { $0.open(for: name) == 0 }
     handler.stop()
   }
 
@@ -98,11 +98,11 @@ import VivariumTestSupport
     close(file)
   }
 
-  private static func waitUntilDone(_ configuration: Store.Configuration, _ dice: Dice) throws {
+  private static func wait(_ configuration: Store.Configuration, until isDone: @escaping (Observer) -> Bool) throws {
     let changed = Signal()
     let queue = DispatchQueue(label: "child")
     let observer = try queue.sync { try Observer(configuration, queue, changed) }
-    _ = changed.wait { queue.sync { observer.pending == 0 } }
+    _ = changed.wait { queue.sync { isDone(observer) } }
     queue.sync { observer.end() }
   }
 }

@@ -23,6 +23,12 @@ final class Observer: @unchecked Sendable {
     return Samples.pendingCount(store) + store.objects(MessageReceipt.self).where { $0.owed != "" }.count
   }
 
+  /// The messages for which the handlers of a name have done nothing.
+  func open(for name: String) -> Int {
+    store.refresh()
+    return store.objects(Work.self).count - Samples.deeds(of: name, in: store).count
+  }
+
   func end() { token?.stop() }
 }
 

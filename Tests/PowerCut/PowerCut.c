@@ -90,7 +90,7 @@ static bool is_of_store(int descriptor) {
   if (strncmp(path, store_path, prefix)) return false;
   const char *rest = path + prefix;
   // A new store has a temporary name until it is complete.
-  return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal") || !strncmp(rest, ".new-", 5);
+  return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal") || !strcmp(rest, ".safe") || !strncmp(rest, ".new-", 5);
 }
 
 // The file's place in `files`; -1 for files that are none of ours.

@@ -112,6 +112,7 @@ struct PlainCollections {
     case .object(let object):
       guard case .key(let key) = object.identity, let table = world.catalog[object.type]?.id else { return Operand(groups: [], isMany: false) }
       return Operand(groups: [[.object(ObjectLink(table, key))]], isMany: false)
+    case .mixed(let mixed): return Operand(groups: [[mixed.value]], isMany: false, isWritten: true)
     case .list(let nodes): return Operand(groups: [nodes.flatMap { operand($0, own, scope).groups.flatMap(\.self) }], isMany: true)
     case .quantified(let quantifier, let inner):
       var result = operand(inner, own, scope)

@@ -28,7 +28,8 @@ import Testing
     let path = ExpressionNode.path(PropertyPath(["a", "['k.l']", "@count"]))
     let parts: [ExpressionNode] = [
       path, .constants([.int(1), .null]), .list([.variable("v"), .object(ObjectLiteral(type: "T", .primaryKey(.string("x"))))]),
-      .object(ObjectLiteral(type: "T", .key(ObjectKey(1)))), .folded(path, Folding(ignoresCase: true, ignoresDiacritics: false)),
+      .object(ObjectLiteral(type: "T", .key(ObjectKey(1)))), .mixed(MixedLiteral(.list([.null]), of: StoreIdentity())),
+      .folded(path, Folding(ignoresCase: true, ignoresDiacritics: false)),
       .quantified(.all, path), .arithmetic(.power, path, .constant(.int(2))),
       .subquery(Subquery(collection: PropertyPath("b"), variable: "$x", condition: .not(.constant(false)))),
     ]

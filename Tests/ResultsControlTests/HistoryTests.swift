@@ -1,10 +1,11 @@
+import Dispatch
 import ResultsControl
 import Testing
 import Vivarium
 import VivariumTestSupport
 
-/// Random histories through `Vivarium`, by this store and another: what the delegate is told, done to what was shown, gives
-/// what is there. The calls of a batch are bracketed.
+/// Random histories through `Vivarium`, by this store and another, with writes that are not told: what the delegate is told, done to what
+/// was shown, gives what is there. The calls of a batch are bracketed.
 @Suite struct HistoryTests {
   @Test func theDelegateLeadsFromEachStateToTheNext() throws {
     try play { store in
@@ -37,42 +38,89 @@ import VivariumTestSupport
   ) throws {
     var random = SeededGenerator.forTest(name)
     for _ in 0..<environmentNumber("VIVARIUM_CONTROLLER_HISTORIES", default: 4) {
-      let configuration = makeConfiguration()
-      let stores = [try Store(configuration, isolation: nil), try Store(configuration, isolation: nil)]
-      try stores[0].write {
-        for number in 0..<3 {
-          try stores[0].add(Project(name: "p\(number)"))
-          try stores[0].add(User(id: number, name: "u\(number)"))
-        }
+      let history = try History(random.oneIn(2) ? DispatchQueue(label: "history") : nil, make)
+      for _ in 0..<25 { guard try history.step(&random) else { return } }
+      history.end()
+    }
+  }
+}
+
+/// One controller, what its delegate shows, and who writes.
+private final class History {
+  /// The context of the controller's store; nil: its turns are taken by hand.
+  private let queue: DispatchQueue?
+  private let store: Store
+  private let other: Store
+  private let controller: ResultsController<TaskItem, Card>
+  private let follower = Follower()
+
+  init(_ queue: DispatchQueue?, _ make: (Store) throws -> ResultsController<TaskItem, Card>) throws {
+    let configuration = makeConfiguration()
+    let store = try queue.map { try Store(configuration, queue: $0) } ?? Store(configuration, isolation: nil)
+    (self.queue, self.store) = (queue, store)
+    let other = try Store(configuration, isolation: nil)
+    self.other = other
+    try other.write {
+      for number in 0..<3 {
+        try other.add(Project(name: "p\(number)"))
+        try other.add(User(id: number, name: "u\(number)"))
       }
-      let controller = try make(stores[0])
-      let follower = Follower()
+    }
+    controller = try History.turn(queue) {
+      store.refresh()
+      return try make(store)
+    }
+    turn {
       controller.delegate = follower
       controller.performFetch()
       follower.shown = controller.sections.map(Array.init)
-      for _ in 0..<25 {
-        for _ in 0...random.below(2) {
-          let store = stores[random.below(2)]
-          try store.write { for _ in 0...random.below(4) { try edit(store, &random) } }
-        }
-        if random.oneIn(4) {
-          // By the interface: it shows already what this makes, and is not told.
-          try controller.writeWithoutTelling { store in
-            // What came before was told before the write began.
-            follower.isSilent = true
-            for _ in 0...random.below(3) { try edit(store, &random) }
-          }
-          follower.shown = controller.sections.map(Array.init)
-          follower.isSilent = false
-        }
-        if random.oneIn(8) { controller.showMore(random.below(3) - 1) }
-        stores[0].refresh()
-        let now = controller.sections.map(Array.init)
-        #expect(follower.shown == now && follower.fault == nil)
-        if follower.fault != nil || follower.shown != now { return }
-      }
-      controller.stop()
     }
+  }
+
+  func end() { turn { controller.stop() } }
+
+  private static func turn<R>(_ queue: DispatchQueue?, _ body: () throws -> R) rethrows -> R {
+    if let queue { try queue.sync(execute: body) } else { try body() }
+  }
+
+  /// Runs `body` in the store's context. Between two of these a queue takes turns by itself, also while the other store writes.
+  private func turn<R>(_ body: () throws -> R) rethrows -> R { try History.turn(queue, body) }
+
+  /// Some writes, and what is told of them. False if something was told wrong.
+  func step(_ random: inout SeededGenerator) throws -> Bool {
+    for _ in 0...random.below(2) {
+      let edits = 0...random.below(4)
+      if random.oneIn(2) {
+        try other.write { for _ in edits { try edit(other, &random) } }
+      } else {
+        try turn { try store.write { for _ in edits { try edit(store, &random) } } }
+      }
+    }
+    if random.oneIn(3) { try turn { try writeUntold(&random) } }
+    return turn {
+      if random.oneIn(8) { controller.showMore(random.below(3) - 1) }
+      store.refresh()
+      let now = controller.sections.map(Array.init)
+      #expect(follower.shown == now && follower.fault == nil, "\(queue == nil ? "by hand" : "on a queue")")
+      return follower.fault == nil && follower.shown == now
+    }
+  }
+
+  /// By the interface: it shows already what this makes, and is not told.
+  private func writeUntold(_ random: inout SeededGenerator) throws {
+    let edits = 0...random.below(3)
+    func body(_ random: inout SeededGenerator) throws {
+      // What came before was told before the write began.
+      follower.isSilent = true
+      for _ in edits { try edit(store, &random) }
+    }
+    if random.oneIn(2) {
+      try controller.writeWithoutTelling { _ in try body(&random) }
+    } else {
+      try store.write(silently: true) { try body(&random) }
+    }
+    follower.shown = controller.sections.map(Array.init)
+    follower.isSilent = false
   }
 
   private func edit(_ store: Store, _ random: inout SeededGenerator) throws {

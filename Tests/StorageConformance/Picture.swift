@@ -59,10 +59,16 @@ public struct Picture: Hashable, Sendable {
   private mutating func addBacklinks(_ table: TableEntry, _ column: ColumnEntry, _ tx: any StorageReading) throws {
     let id = table.column(column.id)
     for target in tx.catalog.tables where column.schema.valueType == .mixed || column.schema.target == target.name {
-      for (key, _) in try tx.allRows(target, []) {
+      let keys = try tx.allRows(target, []).map(\.key)
+      // An open write may name more.
+      let named = Set(try tx.linked(keys, in: target.id, through: id))
+      for key in keys {
         let link = ObjectLink(target.id, ObjectKey(key))
         let sources = try tx.allSources(of: link, through: id)
-        if !sources.isEmpty { backlinks[id, default: [:]][link] = sources }
+        if !sources.isEmpty {
+          backlinks[id, default: [:]][link] = sources
+          try expect(named.contains(key), "\(link) has backlinks, and is not named as linked")
+        }
         if column.schema.isRelationship {
           try expectEqual(try tx.allSources(of: link.key, through: id), sources, "sources of \(link) by key")
         }

@@ -158,4 +158,27 @@ struct DoorbellTests {
     #expect(ear.count.withLock { $0 } == 2)
     listener.stop()
   }
+
+  /// A reader may come to a store before its bell is there.
+  @Test func aBellThatIsMadeLaterIsWatchedFromThenOn() throws {
+    let ear = Ear()
+    let listener = ear.listen(try FileDoorbell(path: scratch.file("a.bell"), isReadOnly: true))
+    let other = Ear()
+    let gone = other.listen(try FileDoorbell(path: scratch.file("a.bell"), isReadOnly: true))
+    let bell = try FileDoorbell(path: scratch.file("a.bell"), isReadOnly: false)
+    // By the regular look, which finds the bell.
+    ear.commit()
+    ear.heard.wait()
+    gone.stop()
+    let begun = ContinuousClock.now
+    for _ in 0..<50 {
+      ear.commit()
+      bell.ring()
+      ear.heard.wait()
+    }
+    // Heard by regular looks alone they take a second each.
+    #expect(ContinuousClock.now - begun < .seconds(25))
+    #expect(ear.count.withLock { $0 } == 51)
+    listener.stop()
+  }
 }

@@ -3,6 +3,7 @@ import Foundation
 import StorageConformance
 import StorageEncryption
 import StorageInterface
+import StorageLMDB
 import StorageSQLite
 import Vivarium
 import VivariumTestSupport
@@ -14,16 +15,40 @@ import VivariumTestSupport
   var diagnoses: LiveList<String>
 }
 
+/// The engines that encrypt files.
+enum SealedKind: String, CaseIterable, Sendable {
+  case sqlite, lmdb
+
+  func backend(_ path: String, _ key: (any StoreKey)?) -> any KeyChanging {
+    self == .sqlite ? SQLiteBackend(path: path, key: key) : LMDBBackend(path: path, key: key)
+  }
+
+  func configuration(_ path: String, _ key: (any StoreKey)?) -> Store.Configuration {
+    self == .sqlite ? .sqlite(path, key: key, models: Patient.self) : .lmdb(path: path, key: key, models: Patient.self)
+  }
+
+  /// What may lie beside a store that nobody has open.
+  var sideFiles: [String] { self == .sqlite ? [".coord", ".bell"] : ["-lock", ".coord", ".bell"] }
+}
+
 /// An encrypted store in a folder of its own.
 struct Place {
   static let secret = "Gruezi-Murmeltier"
+  let kind: SealedKind
   let folder = TemporaryDirectory("sealed")
   let key = EncryptionKey.generate()
-  var path: String { folder.file("store.sqlite").path }
-  var configuration: Store.Configuration { .sqlite(path, key: key, models: Patient.self) }
+  var path: String { folder.file("store.\(kind.rawValue)").path }
+  var configuration: Store.Configuration { kind.configuration(path, key) }
+
+  init(_ kind: SealedKind = .sqlite) { self.kind = kind }
 
   func engine(_ path: String? = nil, _ key: (any StoreKey)?) throws -> any StorageEngine {
-    try SQLiteBackend(path: path ?? self.path, key: key).open(OpenOptions())
+    try kind.backend(path ?? self.path, key).open(OpenOptions())
+  }
+
+  /// Changes the key of the closed store.
+  func change(_ path: String? = nil, from old: EncryptionKey?, to new: EncryptionKey?) throws {
+    try Store.changeKey(of: kind.configuration(path ?? self.path, old), to: new)
   }
 
   /// An open store with `count` patients, whose texts all have the secret in them.

@@ -56,7 +56,7 @@ struct LMDBOpeningTests {
   }
 
   @Test func aNewerFormatIsRefused() throws {
-    try putEntry(scratch.file("a"), [0], Array("VIVARIUM".utf8) + [3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])
+    try putEntry(scratch.file("a"), [0], Array("VIVARIUM".utf8) + [4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0])
     #expect(code(scratch.file("a")) == .unsupportedVersion)
     #expect(code(scratch.file("a"), isReadOnly: true) == .unsupportedVersion)
   }

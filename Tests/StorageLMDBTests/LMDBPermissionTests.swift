@@ -38,6 +38,33 @@ struct LMDBPermissionTests {
     try setMode(0o755, scratch.path)
   }
 
+  /// A name that was not synced may be gone after a power cut, with every commit to the file: who may not open the folder cannot sync it.
+  @Test func inAFolderThatMayBeWrittenAndNotReadNothingIsMade() async throws {
+    let folder = scratch.file("folder")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    if getuid() == 0 { #expect(chown(folder, 65_534, 65_534) == 0) }
+    try setMode(0o300, folder)
+    try setMode(0o644, path, path + ".coord", path + ".bell")
+    try setMode(0o666, path + "-lock")
+    await #expect(processExitsWith: .success) { [path = path as String, folder = folder as String] in
+      #expect(LMDBPermissionTests.dropRights())
+      let store = try LMDBStore(path: path, isReadOnly: true)
+      let snapshot = try store.beginSnapshot()
+      let error = #expect(throws: StorageError.self) {
+        try store.writeCopy(of: snapshot, to: folder + "/copy", .unchanged, isPrivate: false) { _ in .proceed }
+      }
+      #expect(error?.code == .permissionDenied)
+      let other = #expect(throws: StorageError.self) { _ = try LMDBStore(path: folder + "/new") }
+      #expect(other?.code == .permissionDenied)
+      #expect(chmod(folder, 0o700) == 0)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+      // And where it may be read, both are made.
+      try store.writeCopy(of: snapshot, to: folder + "/copy", .unchanged, isPrivate: false) { _ in .proceed }
+      #expect(try LMDBStore(path: folder + "/copy").text("a") == "1")
+      _ = try LMDBStore(path: folder + "/new")
+    }
+  }
+
   @Test func aLoneDataFileNobodyMayWriteIsReadable() async throws {
     for side in ["-lock", ".coord", ".bell"] { try FileManager.default.removeItem(atPath: path + side) }
     try setMode(0o444, path)

@@ -30,19 +30,53 @@ struct LMDBReplacedFileTests {
     let store = try LMDBStore(path: scratch.file("a"))
     try store.put([("a", "1")], 1)
     try makeOther()
+    var snapshot: (any KeyValueSnapshot)? = try store.beginSnapshot()
     let path = scratch.file("a" + suffix)
     if isRemoved { unlink(path) } else { #expect(rename(scratch.file("other" + suffix), path) == 0) }
     for durability in [Durability.relaxed, .full] {
       #expect(code { try store.put([("a", "2")], 2, durability) } == .replaced)
     }
     // Who reads reads on.
-    #expect(try store.text("a") == "1")
+    #expect(try snapshot?.text("a") == "1")
+    snapshot = nil
     store.close()
     // And whoever opens it then finds a store.
     let again = try LMDBStore(path: scratch.file("a"))
     #expect(try again.text("a") == (suffix.isEmpty ? (isRemoved ? nil : "other") : "1"))
     try again.put([("b", "2")], 9, .full)
     #expect(try again.text("b") == "2")
+  }
+
+  @Test(arguments: [true, false], [true, false]) func whoOnlyReadsHearsThatTheFileIsGone(isRemoved: Bool, isReadOnly: Bool) throws {
+    let path = scratch.file("a")
+    do { try LMDBStore(path: path).put([("a", "1")], 1, .full) }
+    let store = try LMDBStore(path: path, isReadOnly: isReadOnly)
+    try makeOther()
+    let snapshot = try store.beginSnapshot()
+    // Nobody commits to the file that is open, and nobody rings its bell.
+    let heard = Signal()
+    let listener = try store.addCommitListener { heard.fire() }
+    defer { listener.stop() }
+    if isRemoved { unlink(path) } else { #expect(rename(scratch.file("other"), path) == 0) }
+    #expect(heard.wait { code { _ = try store.latestVersion() } == .replaced })
+    // From then on at once, and as long as it is gone.
+    #expect(code { _ = try store.latestVersion() } == .replaced)
+    #expect(code { _ = try store.beginSnapshot() } == .replaced)
+    #expect(try snapshot.text("a") == "1")
+    snapshot.end()
+  }
+
+  @Test func aFileThatComesBackIsReadOn() throws {
+    let (path, moved) = (scratch.file("a"), scratch.file("b"))
+    let store = try LMDBStore(path: path)
+    try store.put([("a", "1")], 1)
+    #expect(rename(path, moved) == 0)
+    // It is looked for once a second.
+    while code({ _ = try store.latestVersion() }) == nil { sched_yield() }
+    #expect(rename(moved, path) == 0)
+    #expect(try store.latestVersion() == Version(1))
+    #expect(try store.text("a") == "1")
+    try store.put([("a", "2")], 2)
   }
 
   @Test(arguments: ["", "-lock", ".coord"]) func aReplacementBetweenTheRightToWriteAndTheCommitIsNoticed(suffix: String) throws {

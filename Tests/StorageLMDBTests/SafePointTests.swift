@@ -9,8 +9,7 @@ import VivariumTestSupport
 
 @testable import StorageLMDB
 
-/// A crash of the system is played: the process is killed, the pages it wrote since the last sync reach the disk or not,
-/// each by a coin, and the side file says that another run of the system wrote it.
+/// What a crash of the system leaves of commits that are not synced (`PlayedCrash`).
 struct SafePointTests {
   private let scratch: Scratch
   private let path: String
@@ -33,16 +32,10 @@ struct SafePointTests {
 
   /// Makes the newest point one of an earlier run of the system; `asOlderBuild`: without what older builds did not write.
   private func restartSystem(asOlderBuild: Bool = false) throws {
-    let files = try #require(LMDBFiles(existing: path))
-    let file = try #require(try SafePointFile(files: files, creates: false, mode: 0))
-    try file.update { newest in
-      var point = newest
-      point?.system.low ^= 1
-      if asOlderBuild {
-        point?.store = .unknown
-        point?.version = 0
-      }
-      return point
+    try PlayedCrash(path: path).restartSystem { point in
+      guard asOlderBuild else { return }
+      point.store = .unknown
+      point.version = 0
     }
   }
 
@@ -65,23 +58,6 @@ struct SafePointTests {
     try file.close()
   }
 
-  /// Every page that differs from `before` becomes, by a coin, what it was.
-  private func loseWrites(since before: Data, seed: UInt64) throws {
-    let url = URL(fileURLWithPath: path)
-    var data = try Data(contentsOf: url)
-    var state = seed
-    for page in 0..<data.count / 4096 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      guard state >> 63 == 0 else { continue }
-      let range = page * 4096..<(page + 1) * 4096
-      data.replaceSubrange(range, with: range.upperBound <= before.count ? before[range] : Data(count: 4096))
-    }
-    // In place: another file has nothing to do with the point.
-    let file = try FileHandle(forWritingTo: url)
-    try file.write(contentsOf: data)
-    try file.close()
-  }
-
   private static func value(_ version: Int, _ key: Int) -> String {
     String(repeating: "\(version).\(key) ", count: 20 + (version &* 31 &+ key) % 900)
   }
@@ -92,16 +68,18 @@ struct SafePointTests {
       for version in 1...20 {
         try store.put((0..<20).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .full)
       }
-      try Data(contentsOf: URL(fileURLWithPath: path)).write(to: URL(fileURLWithPath: path + ".before"))
       // What the background syncs would be no loss to play.
       try store.environment().safePoints.pauseBackground()
+      try store.syncBatches()
+      SafePoints.waitForBackground()
+      try PlayedCrash.keep(path)
       for version in 21...60 {
         try store.put((0..<20).map { ("k\($0)", SafePointTests.value(version, $0)) }, UInt64(version), .relaxed)
       }
       kill(getpid(), SIGKILL)
     }
     let seed = SeededGenerator.forTest().seed
-    try loseWrites(since: Data(contentsOf: URL(fileURLWithPath: path + ".before")), seed: seed)
+    try PlayedCrash(path: path).loseWrites(since: Data(contentsOf: URL(fileURLWithPath: path + ".before")), seed: seed)
     try restartSystem(asOlderBuild: round % 2 == 1)
     let refused = #expect(throws: StorageError.self) { _ = try LMDBStore(path: path, isReadOnly: true) }
     #expect(refused?.code == .corrupt)

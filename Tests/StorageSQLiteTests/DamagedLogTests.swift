@@ -105,6 +105,22 @@ import VivariumTestSupport
     #expect(try left.count() == 9)
   }
 
+  @Test func aLogThatIsNoLongerKnownAsOneStaysThere() throws {
+    let left = try Left(Array(repeating: .full, count: 10))
+    var log = left.log
+    log[0] ^= 1
+    try left.putBack(log: log)
+    #expect(try left.count() == nil)
+    // Without the note nobody can tell it from a stranger's file.
+    unlink(left.place.path + ".coord")
+    let error = #expect(throws: StorageError.self) { try left.place.open().close() }
+    #expect(error?.code == .foreignFile)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: left.place.path + "-wal")) == log)
+    // As the error says.
+    unlink(left.place.path + "-wal")
+    #expect(try left.count() == 0)
+  }
+
   /// A power cut takes what was not durable, wherever it stops.
   @Test func aLogThatEndsBehindTheLastDurableCommitIsWhole() throws {
     var random = SeededGenerator.forTest("aLogThatEndsBehindTheLastDurableCommitIsWhole")

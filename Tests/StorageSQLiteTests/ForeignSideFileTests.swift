@@ -45,6 +45,32 @@ import VivariumTestSupport
     #expect(try place.open(OpenOptions(isReadOnly: isReadOnly)).beginRead().count(table.id) == 0)
   }
 
+  @Test(arguments: [false, true]) func aLogThatIsNoneIsNotWrittenOver(isReadOnly: Bool) throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write(.full) { try $0.insert(table, ["id": .int(1)]) }
+    engine.close()
+    let log = URL(fileURLWithPath: place.path + "-wal")
+    let options = OpenOptions(isReadOnly: isReadOnly)
+    try text.write(to: log)
+    #expect(code { try place.open(options).close() } == .foreignFile)
+    #expect(try Data(contentsOf: log) == text)
+    // Nor what a link leads to.
+    let other = place.directory.file("diary")
+    try FileManager.default.moveItem(at: log, to: other)
+    try FileManager.default.createSymbolicLink(at: log, withDestinationURL: other)
+    #expect(code { try place.open(options).close() } == .foreignFile)
+    #expect(try Data(contentsOf: other) == text)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: log.path) == other.path)
+    // What a power cut leaves of a log that was just made.
+    try FileManager.default.removeItem(at: log)
+    try Data(count: 512).write(to: log)
+    let again = try place.open(options)
+    defer { again.close() }
+    #expect(try again.beginRead().count(table.id) == 1)
+  }
+
   @Test(arguments: ["-wal", "-shm", "-journal", ".coord", ".bell", ".sync"]) func removingAStoreLeavesThem(suffix: String) throws {
     let place = Place()
     try place.open().close()

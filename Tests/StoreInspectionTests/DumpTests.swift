@@ -28,6 +28,24 @@ import Testing
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) }
   }
 
+  /// What is read by `create` must not become a link to an object that happens to be there.
+  @Test func aMapThatLooksLikeAReferenceIsMarked() throws {
+    let kennel = try Kennel(
+      empty: Schema([ObjectSchema(name: "Box", properties: [PropertySchema(name: "extra", kind: .scalar(.mixed), isOptional: true)])]))
+    func map(_ key: String, _ value: Value) -> Value { .map(ValueMap([ValueMap.Entry(key, value)])) }
+    let own = map("$ref", .string("Box-1"))
+    try Kennel.write(kennel.engine) { write in
+      let box = try Rows(write, "Box")
+      for extra in [own, map("$map", own), map("a", own), map("$map", .int(3))] { _ = try box.insert(["extra": extra]) }
+    }
+    let lines = try kennel.printed(.ndjson) { try $0.dump(["Box"]) }.split(separator: "\n")
+    #expect(
+      lines == [
+        #"{"$id":"Box-1","extra":{"$map":{"$ref":"Box-1"}}}"#, #"{"$id":"Box-2","extra":{"$map":{"$map":{"$map":{"$ref":"Box-1"}}}}}"#,
+        #"{"$id":"Box-3","extra":{"a":{"$map":{"$ref":"Box-1"}}}}"#, #"{"$id":"Box-4","extra":{"$map":3}}"#,
+      ])
+  }
+
   @Test func everyLineOfNDJSONIsAnObjectOfItsType() throws {
     let text = try Kennel().printed(.ndjson) { try $0.dump(["Chip", "Person", "Chip"], limit: 1) }
     #expect(

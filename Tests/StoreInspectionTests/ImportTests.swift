@@ -19,7 +19,7 @@ import VivariumTestSupport
     let schema = Schema([
       ObjectSchema(
         "Pup", .scalar("name", .string, unique: true), .scalar("age", .int64, indexed: true), .link("friend", to: "Pup"),
-        .list("others", ofLinksTo: "Pup"), .set("tags", of: .string)),
+        .list("others", ofLinksTo: "Pup"), .set("tags", of: .string), .map("scores", of: .int64), .scalar("extra", .mixed, optional: true)),
       ObjectSchema("Cat", .scalar("x", .int64)),
     ])
     let table = try #require(try engine.adopt(schema)["Pup"])
@@ -73,6 +73,49 @@ import VivariumTestSupport
     #expect(try status(json([("1", "a", "-1")]), kind) == .usage)
     let good = try json([("1", "a", "null")])
     #expect(try status(good.replacing("\"Cat\":[", with: "\"Dog\":["), kind) == .usage)
+  }
+
+  /// What the import of an object with `new` in the place of `old` is refused with; nil if it is not.
+  private func refusal(_ kind: String, _ old: String, _ new: String) throws -> String? {
+    let good = try json([("1", "a", "null")])
+    #expect(good.contains(old))
+    let folder = TemporaryDirectory("import")
+    let engine = try engine(kind, folder)
+    defer { engine.close() }
+    do throws(InspectionError) { try GraphImport.run(Data(good.replacing(old, with: new).utf8), into: engine) } catch {
+      #expect(error.status == .usage)
+      #expect(try engine.latestVersion() == Version(0))
+      return error.message
+    }
+    return nil
+  }
+
+  /// It would become a default: 0, or an empty text.
+  @Test(arguments: ["memory", "sqlite"]) func whatIsRequiredAndNotThereIsRefused(kind: String) throws {
+    let age = "'Pup.age' of object 1 is"
+    #expect(try refusal(kind, #""age":1"#, #""age":null"#)?.hasPrefix("\(age) null") == true)
+    #expect(try refusal(kind, #""age":1,"#, "")?.hasPrefix("\(age) not in the export") == true)
+    #expect(try refusal(kind, #""name":"a","age":1,"#, #""age":1,"#)?.hasPrefix("'Pup.name' of object 1 is not") == true)
+    #expect(try refusal(kind, #""tags":[]"#, #""tags":["a",null]"#)?.hasPrefix("'Pup.tags' of object 1 has null") == true)
+    #expect(try refusal(kind, #""others":[]"#, #""others":[null]"#)?.hasPrefix("'Pup.others' of object 1 has null") == true)
+    // Optional ones, and collections, may be left out.
+    #expect(try refusal(kind, #""friend":null,"others":[],"tags":[]"#, #""extra":null"#) == nil)
+  }
+
+  @Test(arguments: ["memory", "sqlite"]) func aNameThatNoPropertyHasIsRefused(kind: String) throws {
+    for (old, new) in [(#""age":1"#, #""aeg":1"#), (#""tags":[]"#, #""aeg":[]"#), (#""age":1"#, #""age":1,"aeg":2"#)] {
+      #expect(try refusal(kind, old, new)?.hasPrefix("'Pup' has no property 'aeg', which object 1") == true, "\(new)")
+    }
+  }
+
+  /// One of two would be gone.
+  @Test(arguments: ["memory", "sqlite"]) func whatIsThereTwiceIsRefused(kind: String) throws {
+    #expect(try refusal(kind, #""tags":[]"#, #""tags":["b","a","b"]"#)?.hasPrefix("'Pup.tags' of object 1 has a member twice") == true)
+    #expect(try refusal(kind, #""tags":[]"#, #""scores":[["k",1],["k",2]]"#)?.hasPrefix("'Pup.scores' of object 1 has a key twice") == true)
+    let inside = #""extra":["map",[["k",["int",1]],["k",["int",2]]]]"#
+    #expect(try refusal(kind, #""tags":[]"#, inside)?.hasPrefix("'Pup.extra' of object 1") == true)
+    // Keys are equal if their bytes are.
+    #expect(try refusal(kind, #""tags":[]"#, #""tags":["b","a"],"scores":[["\u00e9",1],["e\u0301",1]]"#) == nil)
   }
 
   @Test(arguments: ["memory", "sqlite"]) func aCatalogWithSomethingTwiceIsRefused(kind: String) throws {

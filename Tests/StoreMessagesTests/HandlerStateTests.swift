@@ -91,6 +91,22 @@ import VivariumTestSupport
     withExtendedLifetime(keeper) {}
   }
 
+  /// As after handlers that died in their last attempt.
+  @Test func workWithoutAnAttemptLeftIsGivenUpAndSaysWhy() throws {
+    let keeper = try Store(configuration, isolation: nil)
+    var rules = HandlingRules()
+    rules.attemptsMax = 0
+    let handler = try MessageHandler.handle(
+      Work.self, named: "a", in: configuration, rules: rules, outside: { _ in { _, _ in } })
+    try keeper.write { try keeper.add(Work(number: 1)) }
+    #expect(try waitUntilAllIsHandled())
+    handler.stop()
+    keeper.refresh()
+    let receipt = try #require(keeper.objects(MessageReceipt.self).where { $0.message != "" }.first)
+    #expect(receipt.state == .dead && receipt.lastError?.contains("Nobody finished the work") == true)
+    #expect(StoreError.Code.attemptsExhausted.rawValue == "attemptsExhausted")
+  }
+
   /// Its lease would end only after half a minute, and nobody would know why it failed.
   @Test func workOutsideThatEndsItsWriteIsTriedAgainAndItsErrorIsKept() throws {
     let keeper = try Store(configuration, isolation: nil)

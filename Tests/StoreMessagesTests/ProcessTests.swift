@@ -15,26 +15,36 @@ import VivariumTestSupport
     return (try Store(Samples.configuration(path), isolation: nil), path)
   }
 
-  private func expectEachDoneOnce(_ store: Store, _ numbers: Range<Int>) {
+  private func expectEachDoneOnce(_ store: Store, _ numbers: Range<Int>, by names: [String] = ["work"]) {
     store.refresh()
     #expect(Samples.pendingCount(store) == 0)
-    let effects = store.objects(Effect.self)
-    #expect(effects.map(\.number).sorted() == Array(numbers))
-    #expect(effects.allSatisfy { $0.times == 1 })
+    for name in names {
+      let deeds = Samples.deeds(of: name, in: store)
+      #expect(deeds.map(\.number).sorted() == Array(numbers), "\(name)")
+      #expect(deeds.allSatisfy { $0.times == 1 }, "\(name)")
+    }
+    #expect(store.objects(Deed.self).count == names.count * numbers.count)
+    #expect(store.objects(MessageReceipt.self).allSatisfy { $0.owed == "" })
     #expect(store.objects(Work.self).allSatisfy { $0.status == .success && $0.answer == $0.number * 2 })
   }
 
-  /// Runs children until nothing waits and enough of them were killed, sending more where need be; gives how many were.
+  private static let names = ["ledger", "mail"]
+
+  /// Runs children of two names in any order until nothing waits and enough of them were killed, sending more where need be; gives how
+  /// many were.
   private func run(_ store: Store, _ mode: String, _ path: String, _ extra: [String] = []) throws -> (killed: Int, sent: Int) {
     var random = SeededGenerator.forTest(mode)
     var (killed, sent) = (0, 0)
+    // They find nothing, and are known from then on.
+    for name in Self.names { #expect(try Child([mode, path, "0", "0", name] + extra).ended()) }
     while killed < kills {
       try store.write { for number in sent..<sent + 10 { try store.add(Work(number: number, group: "\(number % 3)")) } }
       sent += 10
-      var isDone = false
-      while !isDone {
-        isDone = try Child([mode, path, "\(random.below(1_000_000))", killed < kills ? "12" : "0"] + extra).ended()
-        if !isDone { killed += 1 }
+      var open = Self.names
+      while !open.isEmpty {
+        let (at, seed) = (random.below(open.count), random.below(1_000_000))
+        let child = try Child([mode, path, "\(seed)", killed < kills ? "12" : "0", open[at]] + extra)
+        if child.ended() { open.remove(at: at) } else { killed += 1 }
       }
     }
     return (killed, sent)
@@ -45,11 +55,13 @@ import VivariumTestSupport
     let (store, path) = try store(folder)
     let (killed, sent) = try run(store, "inside", path)
     #expect(killed >= kills)
-    expectEachDoneOnce(store, 0..<sent)
-    // Messages of a group were done in the order in which they were sent.
-    for group in 0..<3 {
-      let places = store.objects(Effect.self).filter { $0.number % 3 == group }.sorted { $0.number < $1.number }.map(\.place)
-      #expect(places == places.sorted())
+    expectEachDoneOnce(store, 0..<sent, by: Self.names)
+    // Each name did the messages of a group in the order in which they were sent.
+    for name in Self.names {
+      for group in 0..<3 {
+        let deeds = Samples.deeds(of: name, in: store).filter { $0.number % 3 == group }.sorted { $0.number < $1.number }
+        #expect(deeds.map(\.place) == deeds.map(\.place).sorted(), "\(name) \(group)")
+      }
     }
   }
 
@@ -58,9 +70,10 @@ import VivariumTestSupport
     let (store, path) = try store(folder)
     let log = folder.file("outside.log").path
     let (_, sent) = try run(store, "outside", path, [log])
-    expectEachDoneOnce(store, 0..<sent)
+    expectEachDoneOnce(store, 0..<sent, by: Self.names)
     let keys = Set(try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n"))
-    #expect(keys.count == sent)
+    // A name's key is not the other's.
+    #expect(keys.count == sent * Self.names.count)
   }
 
   @Test func aMessageThatKillsItsHandlersEndsAsADeadLetter() throws {
@@ -116,7 +129,7 @@ import VivariumTestSupport
     let folder = TemporaryDirectory()
     let (store, path) = try store(folder)
     try store.write { for number in 0..<60 { try store.add(Work(number: number, group: "\(number % 3)")) } }
-    let children = try (0..<3).map { try Child(["inside", path, "\($0)", "0"]) }
+    let children = try (0..<3).map { try Child(["inside", path, "\($0)", "0", "work"]) }
     for child in children { #expect(child.ended()) }
     expectEachDoneOnce(store, 0..<60)
   }
@@ -127,7 +140,7 @@ import VivariumTestSupport
     #expect(!(try Child(["send", path, "0", "5"]).ended()))
     store.refresh()
     #expect(Samples.pendingCount(store) == 5)
-    #expect(try Child(["inside", path, "1", "0"]).ended())
+    #expect(try Child(["inside", path, "1", "0", "work"]).ended())
     expectEachDoneOnce(store, 0..<5)
   }
 
@@ -136,7 +149,7 @@ import VivariumTestSupport
     let path = folder.file("messages.lmdb").path
     let store = try Store(Samples.configuration(path))
     try store.write { try store.add(Work(number: 1)) }
-    let child = try Child(["inside", path, "1", "0"])
+    let child = try Child(["inside", path, "1", "0", "work"])
     let work = try await store.send(Work(number: 2), timeout: .seconds(600))
     #expect(work.status == .success && work.answer == 4)
     await elsewhere { _ = child.ended() }
@@ -152,7 +165,7 @@ import VivariumTestSupport
     let token = request.observe { change in
       if case .change(let properties) = change { told.continuation.yield(properties.map(\.name)) }
     }
-    let child = try Child(["inside", path, "1", "0"])
+    let child = try Child(["inside", path, "1", "0", "work"])
     for await names in told.stream {
       #expect(names.contains("status") && names.contains("answer"))
       break

@@ -47,7 +47,7 @@ import VivariumTestSupport
 }
 
 /// What a table view shows after a change set: rows that are not named stay as they were shown.
-private func replay(_ old: [String], _ changes: LiveChanges, _ now: [String]) -> [String] {
+func replay(_ old: [String], _ changes: LiveChanges, _ now: [String]) -> [String] {
   var rows = old
   for row in changes.deleted.reversed() { rows.remove(at: row) }
   for row in changes.inserted { rows.insert(now[row], at: row) }

@@ -82,7 +82,10 @@ actor LightDevice {
   private func receive() async {
     do {
       while let part = try await transport.receive() {
-        guard let frame = try decoder.take(part) else { continue }
+        guard let frame = try decoder.take(part) else {
+          handle(.moved)
+          continue
+        }
         handle(.received(try ServerMessage(frame), bytes: frame.body.count))
       }
     } catch { problem = "\(error)" }

@@ -151,7 +151,7 @@ import VivariumTestSupport
     let other = try Store(configuration)
     #expect {
       try other.write { try one(other).x = "unheard" }
-    } throws: { ($0 as? StoreError)?.code.rawValue == "syncRequired" }
+    } throws: { ($0 as? StoreError)?.code == .syncRequired }
     #expect(try one(other).x == nil)
   }
 

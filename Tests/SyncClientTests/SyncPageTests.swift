@@ -36,7 +36,7 @@ import VivariumTestSupport
     let backups = TemporaryDirectory("sync").url
     var configuration = SyncConfiguration()
     configuration.options.beforeReset = { before in
-      try? before.read { store in try store.writeCopy(to: backups.appending(path: "\(UUID())")) }
+      _ = try? before.read { store in try store.writeCopy(to: backups.appending(path: "\(UUID())")) }
     }
     configuration.options.afterReset = { before, outcome in
       let lost = try? before.read { store in outcome.droppedObjects(Post.self, in: store).map(\.title) }

@@ -16,18 +16,25 @@ final class FaultyStores: ServerStoreInFront {
   private let willWrite: @Sendable () throws(ServerStoreError) -> Void
   private let willPurge: @Sendable (StorePath) throws(ServerStoreError) -> Void
   private let listed: @Sendable ([StorePath]) -> [StorePath]
+  private let willClaim: @Sendable (StorePath) async -> Void
+  private let hasClaimed: @Sendable (StorePath) async -> Void
+  private let willTellHandlers: @Sendable () throws(ServerStoreError) -> Void
   private let hearsNews: Bool
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
+    willClaim: @escaping @Sendable (StorePath) async -> Void = { _ in },
+    hasClaimed: @escaping @Sendable (StorePath) async -> Void = { _ in },
     willRenew: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
     hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
     willPurge: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
+    willTellHandlers: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
     listed: @escaping @Sendable ([StorePath]) -> [StorePath] = { $0 }, hearsNews: Bool = true
   ) {
     self.base = base
     self.random = Mutex(random)
     (self.willReadPast, self.willRenew, self.hasRenewed, self.hearsNews) = (willReadPast, willRenew, hasRenewed, hearsNews)
+    (self.willClaim, self.hasClaimed, self.willTellHandlers) = (willClaim, hasClaimed, willTellHandlers)
     (self.willWrite, self.willPurge, self.listed) = (willWrite, willPurge, listed)
   }
 
@@ -56,10 +63,10 @@ final class FaultyStores: ServerStoreInFront {
   }
 
   func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
     try await faulty { () throws(ServerStoreError) in
-      try await base.objects(path, changedAfter: seq, behind: last, limitBytes: min(limitBytes, 300))
+      try await base.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: min(limitBytes, 300))
     }
   }
 
@@ -69,11 +76,14 @@ final class FaultyStores: ServerStoreInFront {
   }
 
   func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
-    try await faulty { () throws(ServerStoreError) in
-      try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
+    await willClaim(path)
+    let lease = try await faulty { () throws(ServerStoreError) in
+      try await base.claim(path, handler: handler, heldIn: history, fromStart: fromStart, until: end, at: time)
     }
+    await hasClaimed(path)
+    return lease
   }
 
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
@@ -89,7 +99,8 @@ final class FaultyStores: ServerStoreInFront {
   }
 
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
-    try await faulty { () throws(ServerStoreError) in try await base.handlers(path) }
+    try willTellHandlers()
+    return try await faulty { () throws(ServerStoreError) in try await base.handlers(path) }
   }
 
   func advance(

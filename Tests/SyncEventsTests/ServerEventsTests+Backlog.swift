@@ -20,17 +20,61 @@ extension ServerEventsTests {
     try await shop.open()
     try await first.caughtUp(shop)
     await first.end()
-    let own = try await shop.open(path: "/~/shop")
+    // An earlier build's, which gave new stores no cursors of handlers: nothing is kept of how objects were.
+    let (own, path) = (try await shop.open(path: "/~/shop"), try #require(StorePath("/ann/shop")))
+    try await shop.stores.removeHandler(path, "billing")
     for total in 1...3 { try await own.send { _ = try own.create(Order.self, value: ["id": "\(total)", "total": total]) } }
     let order = try #require(own.object(Order.self, forPrimaryKey: "1"))
     try await own.send { order.total = 9 }
     // One that has dealt with the first two, and was killed.
-    let (path, now) = (try #require(StorePath("/ann/shop")), shop.wallClock())
+    let now = shop.wallClock()
     let lease = try await shop.stores.claim(path, handler: "billing", fromStart: true, until: now + 1, at: now)
     _ = try await shop.stores.advance(path, try #require(lease), to: Seq(2), writing: [], at: now)
     let second = try await run()
     try await second.caughtUp(shop, path: "/ann/shop")
     await second.end()
     #expect(calls.all == ["insert 0 3 of 3", "modify 1 9 of 3"])
+  }
+
+  @Test func aStoreMadeWhileNobodyRunsTheHandlerKeepsItsEventsThroughAnUpkeep() async throws {
+    let shop = Shop()
+    let calls = Calls()
+    func run() async throws -> (ServerEvents, RunningEvents) {
+      let events = shop.events()
+      try await events.on(store: "/*/shop", Order.self, named: "billing") { change, _ in
+        calls.note("\(change.kind) \(change.new?.total ?? 0)")
+      }
+      return (events, RunningEvents(events))
+    }
+    let (_, first) = try await run()
+    try await shop.open()
+    try await first.caughtUp(shop)
+    await first.end()
+    let own = try await shop.open(path: "/~/shop")
+    for total in 1...3 { try await own.send { _ = try own.create(Order.self, value: ["id": "\(total)", "total": total]) } }
+    #expect(try await shop.stores.forget(expiry: .max).isEmpty)
+    let (events, second) = try await run()
+    try await second.caughtUp(shop, path: "/ann/shop")
+    await second.end()
+    #expect(calls.all == ["insert 1", "insert 2", "insert 3"])
+    #expect(events.counts.handlers["billing"]?.missed == 0)
+  }
+
+  @Test func aHandlerThatIsRegisteredForOtherStoresHasTheirEventsFromTheirStart() async throws {
+    let shop = Shop()
+    func register(_ pattern: String) async throws {
+      let events = shop.events()
+      try await events.on(store: pattern, Order.self, named: "billing") { _, _ in }
+      try await events.register()
+    }
+    let texts = ["/ann/shop", "/ann/market", "/bob/shop", "/bob/market"]
+    let paths = try texts.map { try #require(StorePath($0)) }
+    try await register("/*/shop")
+    for path in paths.prefix(2) { try await shop.stores.makeStore(path) }
+    try await register("/*/market")
+    for path in paths.suffix(2) { try await shop.stores.makeStore(path) }
+    var cursors: [Seq?] = []
+    for path in paths { cursors.append(try await shop.stores.handlers(path)["billing"]?.cursor) }
+    #expect(cursors == [.zero, .zero, nil, .zero])
   }
 }

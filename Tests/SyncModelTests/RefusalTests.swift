@@ -63,6 +63,33 @@ import Testing
     #expect(voids([{ $0.act(x) }, { $0.act(2, [], .create) }, { $0.act(x) }], continued: [2], refused: [3]) == [2])
   }
 
+  @Test func `what is written between two entries of a refusal is void if it builds on what the second takes away`() {
+    let x = SyncModel.Operation.Action.set("x", .int(1), isDefault: false)
+    let (all, _) = changesets([{ $0.act(x); $0.act(2, [], .create) }, { $0.act(2, [], x) }, { $0.act(x) }])
+    var pending = PendingChangesets()
+    pending.append(all.all[0].changeset)
+    pending.refuse(1, with: [object(1): nil])
+    #expect(pending.all.map(\.isVoid) == [true])
+    for later in all.all.dropFirst() { pending.append(later.changeset) }
+    pending.refuse(1, with: [object(2): nil])
+    #expect(pending.all.map(\.changeset.clientSeq) == [2, 3] && pending.all.map(\.isVoid) == [true, false])
+    // The answer to a later one says that the first was answered.
+    pending.refuse(3, with: [object(1): nil])
+    #expect(pending.isEmpty)
+  }
+
+  @Test func `a transaction is refused by the last entry of its last changeset, which repeats no object`() {
+    let x = SyncModel.Operation.Action.set("x", .int(1), isDefault: false)
+    var (pending, _) = changesets(
+      [{ $0.act(1, [], x); $0.act(2, [], x) }, { $0.act(2, [], x); $0.act(3, [], x) }, { $0.act(2, [], x) }], continued: [1, 2])
+    pending.refuse(1, with: [object(1): nil, object(2): nil])
+    #expect(pending.all.map(\.isVoid) == [true, true, true])
+    pending.refuse(2, with: [object(3): nil])
+    #expect(pending.all.count == 3)
+    pending.refuse(3, with: [:])
+    #expect(pending.isEmpty)
+  }
+
   @Test func `after a refusal objects are as the server says, with what waits and stands on top`() {
     var (pending, state) = changesets([
       { $0.act(.set("x", .string("refused"), isDefault: false)) },

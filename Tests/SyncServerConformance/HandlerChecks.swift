@@ -10,10 +10,11 @@ let handlerChecks: [ServerStoreCheck] = [
     try await bench.bindBoth()
     for number in 1...2 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
     let first = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
-    try bench.expect(first, HandlerLease(handler: "mail", cursor: .zero, fence: 1))
+    let history = try await bench.changes(Bench.ann).history
+    try bench.expect(first, HandlerLease(handler: "mail", cursor: .zero, fence: 1, history: history, isNew: true))
     try bench.expect(await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 300, at: 199), nil)
     let second = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 400, at: 200)
-    try bench.expect(second?.fence, 2)
+    try bench.expect(second, HandlerLease(handler: "mail", cursor: .zero, fence: 2, history: history, isNew: false))
     guard let first, let second else { return }
     try await bench.expectError(.leaseLost) {
       _ = try await bench.stores.advance(Bench.path, first, to: Seq(1), writing: [], at: 150)
@@ -80,7 +81,8 @@ let handlerChecks: [ServerStoreCheck] = [
     try await bench.expectError(.replicaTaken) { _ = try await bench.bind(handler) }
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
     guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: .max, at: 0),
-      case .changeset(let first) = Bench.creation(handler, 1, of: 5), case .changeset(let second) = Bench.creation(handler, 2, of: 6)
+      case .changeset(let first) = Bench.creation(handler, 1, of: 5, base: 1),
+      case .changeset(let second) = Bench.creation(handler, 2, of: 6, base: 4)
     else { throw ServerStoreFailure(description: "no lease") }
     _ = try await bench.stores.advance(Bench.path, lease, to: Seq(1), writing: [first], at: 10)
     try await bench.expectError(.replicaTaken) {
@@ -177,7 +179,47 @@ let handlerChecks: [ServerStoreCheck] = [
     _ = try await bench.stores.advance(Bench.path, lease, to: Seq(3), writing: [], at: 30)
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(3))
   },
+  ServerStoreCheck("nothingIsKnownOfAReplicaAsWhichNoHandlerWritesAnyMore") { bench in
+    try await bench.bindBoth()
+    let stores = bench.stores
+    for (name, cursor) in [("mail", Seq(0)), ("log", Seq(1))] {
+      guard let lease = try await stores.claim(Bench.path, handler: name, fromStart: false, until: .max, at: 0),
+        case .changeset(let first) = Bench.creation(handler, 1, of: 5)
+      else { throw ServerStoreFailure(description: "no lease") }
+      // Its first change, also where a handler of another name wrote as it.
+      try bench.expect(await stores.advance(Bench.path, lease, to: cursor, writing: [first], at: 10), [Seq(cursor.rawValue + 1)])
+      try await stores.removeHandler(Bench.path, name)
+      try await bench.expectError(.replicaTaken) { _ = try await bench.bind(handler) }
+    }
+  },
+  ServerStoreCheck("aHandlerThatWasRemovedIsNotMadeAnewByWhoHadIt") { bench in
+    try await bench.bindBoth()
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    let (stores, history) = (bench.stores, try await bench.changes(Bench.ann).history)
+    func claim(_ history: [UInt8]?, at time: Int64) async throws -> HandlerLease? {
+      try await stores.claim(Bench.path, handler: "mail", heldIn: history, fromStart: true, until: time + 100_000, at: time)
+    }
+    guard let first = try await claim(nil, at: 100_000) else { throw ServerStoreFailure(description: "no lease") }
+    try await stores.removeHandler(Bench.path, "mail")
+    try await bench.expectError(.leaseLost) {
+      _ = try await stores.advance(Bench.path, first, to: Seq(1), writing: [], at: 150_000)
+    }
+    try await bench.expectError(.handlerRemoved) { _ = try await claim(history, at: 200_000) }
+    try bench.expect(await stores.handlers(Bench.path).isEmpty, true)
+    // Somebody who had it never, or at another store of the path, makes it; and then it is there for all.
+    guard let second = try await claim([UInt8](repeating: 7, count: 16), at: 201_000) else {
+      throw ServerStoreFailure(description: "no new lease")
+    }
+    try bench.expect(second.cursor, .zero)
+    try bench.expect(second.isNew, true)
+    try await bench.expectError(.leaseLost) {
+      _ = try await stores.advance(Bench.path, first, to: Seq(1), writing: [], at: 202_000)
+    }
+    _ = try await stores.advance(Bench.path, second, to: Seq(1), writing: [], at: 203_000)
+    try bench.expect(await claim(history, at: 400_000)?.cursor, Seq(1))
+  },
   ServerStoreCheck("whoListensIsToldWhichStoreHasSomethingNew") { bench in
+    await bench.stores.follow(Bench.path)
     try await bench.bindBoth()
     var wakeups = await bench.stores.wakeups().makeAsyncIterator()
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])

@@ -58,7 +58,8 @@ public struct RandomAuthor {
         if isDealt, let lease, let head = try await store.heads([path])[path] {
           _ = try await store.advance(path, lease, to: head, writing: [], at: time)
         }
-        return "\(String(describing: lease))"
+        // Each store has a history of its own.
+        return lease.map { "\($0.cursor) \($0.fence) \($0.isNew)" } ?? "none"
       }
     case 5:
       let seq = Seq(UInt64(random.below(40)))
@@ -93,7 +94,8 @@ public struct RandomAuthor {
     case 2: operations.append(SyncModel.Operation(object, epoch: .zero, .add("n", 3)))
     default: operations.append(SyncModel.Operation(object, epoch: .zero, .set("name", .string("\(id) \(time)"), isDefault: false)))
     }
-    return .changeset(Changeset(clientSeq: clientSeq, baseSeq: .zero, first: first, operations: operations))
+    let base = Seq(UInt64(random.below(40)))
+    return .changeset(Changeset(clientSeq: clientSeq, baseSeq: base, first: first, operations: operations))
   }
 
   /// Learns of a refusal, mostly; and that a number was not taken.

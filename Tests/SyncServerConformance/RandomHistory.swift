@@ -81,7 +81,7 @@ public struct RandomHistory {
       }
       for outcome in outcomes {
         switch outcome {
-        case .skewed, .incomplete: throw failure("\(outcome)")
+        case .skewed, .incomplete, .forked: throw failure("\(outcome)")
         default: break
         }
       }

@@ -42,6 +42,22 @@ let readingChecks: [ServerStoreCheck] = [
     }
     try bench.expect(numbers, (1...20).map { Bench.thing($0) })
   },
+  ServerStoreCheck("pagesAreOfTheStoreThatWasBegun") { bench in
+    try await bench.bindBoth()
+    for number in 1...2 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    let (stores, history) = (bench.stores, try await bench.changes(Bench.bob).history)
+    func page(behind last: ObjectIdentity?) async throws -> StatePage {
+      try await stores.objects(Bench.path, of: history, changedAfter: .zero, behind: last, limitBytes: 1)
+    }
+    try bench.expect(await page(behind: nil).objects.map(\.identity), [Bench.thing(1)])
+    try await stores.removeStore(Bench.path)
+    try await stores.makeStore(Bench.path)
+    _ = try await bench.bind(Bench.bob)
+    for number in 1...2 { _ = try await bench.commit(Bench.bob, [Bench.creation(Bench.bob, UInt64(number), of: Int64(number))]) }
+    try await bench.expectError(.historyChanged) { _ = try await page(behind: Bench.thing(1)) }
+    try bench.expect(
+      await stores.objects(Bench.path, changedAfter: .zero, behind: nil, limitBytes: 1).objects.map(\.identity), [Bench.thing(1)])
+  },
   ServerStoreCheck("aDifferenceHasWhatChangedAndWhatIsGone") { bench in
     try await bench.bindBoth()
     for number in 1...3 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }

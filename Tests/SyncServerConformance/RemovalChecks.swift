@@ -72,4 +72,35 @@ let removalChecks: [ServerStoreCheck] = [
     try await bench.stores.makeStore(Bench.path)
     try bench.expect(await bench.changes(Bench.ann).head, .zero)
   },
+  ServerStoreCheck("aStoreThatIsMadeHasTheHandlersThatAreForIt") { bench in
+    let (stores, names) = (bench.stores, HandlerNames.path)
+    guard let path = StorePath("/ann/orders"), let other = StorePath("/bob/orders"), let orders = PathPattern("/*/orders"),
+      let shared = PathPattern("/shared/*"), let all = PathPattern("/*")
+    else { throw ServerStoreFailure(description: "no paths") }
+    try await stores.makeStore(names)
+    // The registration of the last one was cut short.
+    let cursors = [
+      HandlerNames.pattern(orders, of: "billing"), HandlerNames.known("billing"), HandlerNames.pattern(shared, of: "mail"),
+      HandlerNames.known("mail"), HandlerNames.pattern(all, of: "half"),
+    ]
+    for cursor in cursors { _ = try await stores.claim(names, handler: cursor, fromStart: true, until: 0, at: 0) }
+    try await stores.makeStore(path)
+    try bench.expect(await stores.handlers(path), ["billing": HandlerStanding(cursor: .zero, leaseEnd: .min)])
+    _ = try await stores.bind(path, Bench.ann, secret: [1], user: "ann", at: Bench.now)
+    _ = try await stores.commit(path, Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)], refusalSeen: .zero, at: Bench.now) { _ in nil }
+    try bench.expect(await stores.objects(path, asOf: .zero).count, 1)
+    // It keeps its log for a handler that has never run there.
+    try bench.expect(await stores.purge(path, expiry: .max), nil)
+    try await stores.truncateLog(path, through: Seq(1))
+    try bench.expect(await stores.changes(path, for: Bench.bob, after: .zero, limitBytes: 1 << 20).entries.count, 1)
+    let lease = try await stores.claim(path, handler: "billing", fromStart: false, until: 200_000, at: 100_000)
+    try bench.expect(lease?.cursor, .zero)
+    try bench.expect(lease?.isNew, false)
+    // Leases of a store that was there before are not good here.
+    try bench.expect(lease?.fence, 101)
+    try bench.expect(await stores.removeHandler("billing", from: nil, at: 300_000), .removed(stores: 1))
+    try await stores.makeStore(other)
+    try bench.expect(await stores.handlers(other), [:])
+    try bench.expect(HandlerNames.patterns(of: "billing", in: await stores.handlers(names).keys), [])
+  },
 ]

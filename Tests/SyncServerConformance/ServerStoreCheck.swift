@@ -30,7 +30,8 @@ public struct ServerStoreFailure: Error, CustomStringConvertible {
 public enum SyncServerConformance {
   /// Every rule.
   public static let allChecks: [ServerStoreCheck] =
-    uploadChecks + refusalChecks + readingChecks + forgettingChecks + handlerChecks + removalChecks + declarationChecks
+    uploadChecks + refusalChecks + readingChecks + forgettingChecks + linkChecks + handlerChecks + pastChecks + removalChecks
+      + declarationChecks
 }
 
 /// A store and two replicas, with short ways to ask.

@@ -61,6 +61,85 @@ let uploadChecks: [ServerStoreCheck] = [
     let page = try await bench.changes(Bench.bob, limitBytes: 1)
     try bench.expect(page.entries.map(\.seq), [Seq(3), Seq(4)])
   },
+  ServerStoreCheck("anotherChangesetUnderAJudgedNumberIsNoRepetition") { bench in
+    try await bench.bindBoth()
+    let (first, second) = (Bench.creation(Bench.ann, 1, of: 1), Bench.creation(Bench.ann, 2, of: 2))
+    _ = try await bench.commit(Bench.ann, [first, second])
+    try bench.expect(await bench.commit(Bench.ann, [first, second]), [.duplicate, .duplicate])
+    let other = Bench.creation(Bench.ann, 2, of: 2, milliseconds: 5_000)
+    try bench.expect(await bench.commit(Bench.ann, [other]), [.forked])
+    try bench.expect(await bench.head(), Seq(2))
+    // Nor is what the same file has made since, which would be the next.
+    let next = Bench.creation(Bench.ann, 3, of: 3, milliseconds: 5_001)
+    try bench.expect(await bench.commit(Bench.ann, [other, next]), [.forked, .forked])
+    let whole = [Bench.creation(Bench.ann, 3, of: 3, isContinued: true, milliseconds: 5_001), Bench.creation(Bench.ann, 4, of: 4)]
+    try bench.expect(await bench.commit(Bench.ann, [other] + whole), [.forked, .forked, .forked])
+    try bench.expect(await bench.head(), Seq(2))
+  },
+  ServerStoreCheck("aUserHasNoMoreReplicasThanHeMay") { bench in
+    func bind(_ replica: UInt64, _ user: String) async throws {
+      _ = try await bench.stores.bind(Bench.path, ReplicaID(replica), secret: [1], user: user, limit: 2, at: Bench.now)
+    }
+    for replica in [1, 2, 1] as [UInt64] { try await bind(replica, "ann") }
+    try await bench.expectError(.quotaExceeded) { try await bind(3, "ann") }
+    try await bind(4, "bob")
+    // Those that are forgotten count no more.
+    _ = try await bench.stores.purge(Bench.path, expiry: Bench.now + 1)
+    try await bind(3, "ann")
+  },
+  ServerStoreCheck("whoHasAsManyReplicasAsHeMayLosesTheOneThatWasAwayForLongest") { bench in
+    let day: Int64 = 24 * 3_600_000
+    func bind(_ replica: UInt64, _ user: String = "ann", sparing spared: Set<ReplicaID>? = [], at time: Int64) async throws {
+      _ = try await bench.stores.bind(Bench.path, ReplicaID(replica), secret: [1], user: user, limit: 2, sparing: spared, at: time)
+    }
+    try await bind(9, "bob", at: 0)
+    try await bind(1, at: 1_000)
+    try await bind(2, at: 2_000)
+    try await bench.expectError(.quotaExceeded) { try await bind(3, at: day + 999) }
+    try await bench.expectError(.quotaExceeded) { try await bind(3, sparing: nil, at: 2 * day) }
+    try await bench.expectError(.quotaExceeded) { try await bind(3, sparing: [ReplicaID(1), ReplicaID(2)], at: 2 * day) }
+    try await bind(3, at: day + 1_000)
+    try await bench.expectError(.replicaExpired) { try await bind(1, at: day + 1_001) }
+    try await bind(2, at: day + 1_002)
+    try await bench.expectError(.quotaExceeded) { try await bind(4, at: day + 1_003) }
+    // The third is the one that was not seen for longer.
+    try await bind(4, sparing: [ReplicaID(3)], at: 3 * day)
+    try await bench.expectError(.replicaExpired) { try await bind(2, at: 3 * day) }
+    for replica in [3, 4] as [UInt64] { try await bind(replica, at: 3 * day) }
+    try await bind(9, "bob", at: 3 * day)
+  },
+  ServerStoreCheck("whoseReplicaAnotherHasReplacedStillFindsWhatWasTakenOfIt") { bench in
+    let late = Bench.now + 24 * 3_600_000
+    func bind(_ replica: ReplicaID, at time: Int64) async throws {
+      _ = try await bench.stores.bind(Bench.path, replica, secret: [1], user: "ann", limit: 1, at: time)
+    }
+    try await bind(Bench.ann, at: Bench.now)
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
+    try await bench.acknowledge(Bench.ann, 1)
+    // The answer to this one is lost.
+    _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 2, of: 2)])
+    try await bind(Bench.bob, at: late)
+    try await bench.acknowledge(Bench.bob, 2, at: late)
+    try await bench.expectError(.replicaExpired) { try await bind(Bench.ann, at: late) }
+    try await bench.expectError(.replicaExpired) { _ = try await bench.commit(Bench.ann, [], at: late) }
+    try await bench.expectError(.replicaExpired) { try await bench.acknowledge(Bench.ann, 2, at: late) }
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: Bench.now)?.stable, Seq(1))
+    // Until it was away for as long as any other.
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: Bench.now + 1)?.stable, Seq(2))
+    try await bench.expectError(.replicaExpired) { try await bind(Bench.ann, at: late) }
+  },
+  ServerStoreCheck("aStoreIsAsLargeAsItsLogAndObjects") { bench in
+    try await bench.bindBoth()
+    let empty = try await bench.stores.size(of: Bench.path)
+    _ = try await bench.commit(Bench.ann, (1...50).map { Bench.creation(Bench.ann, UInt64($0), of: Int64($0)) })
+    let full = try await bench.stores.size(of: Bench.path)
+    if full < empty + 50 * 40 { throw ServerStoreFailure(description: "\(full) bytes after \(empty)") }
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 50) }
+    _ = try await bench.stores.purge(Bench.path, expiry: 0)
+    try await bench.stores.truncateLog(Bench.path, through: Seq(50))
+    let cut = try await bench.stores.size(of: Bench.path)
+    if cut >= full || cut <= empty { throw ServerStoreFailure(description: "\(cut) bytes after \(full), and \(empty) at first") }
+  },
   ServerStoreCheck("aClockThatIsAheadIsToldSoAndNothingIsLost") { bench in
     try await bench.bindBoth()
     let late = UInt64(Bench.now) + 10 * 60 * 1_000

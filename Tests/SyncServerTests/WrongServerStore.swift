@@ -10,17 +10,22 @@ struct WrongServerStore: SyncServerStore {
     case forgetsEverything, forgetsNothing, sinksTheFloor, keepsWhoIsAway, truncatesNothing, truncatesForHandlers
     case sharesLeases, ignoresFences, dropsWhatHandlersWrite, refusesRepetitions, makesStoresTwice
     case tellsTheHeadForThePast, renewsNothing, keepsHandlers, hidesLeases
-    case removesNothing, removesSilently, hidesTheHistory
+    case removesNothing, removesSilently, hidesTheHistory, givesNewStoresNoHandlers
     case declaresNothing, believesAnyDeclaration
+    case takesAnyHistory, makesHandlersAnew, bindsAnyNumber, sparesNobody, sparesEverybody, hasNoSize, takesForksForRepetitions
   }
 
   let fault: Fault?
   /// Comes before each read of entries for a replica.
   var beforeChanges: @Sendable (ReplicaID) async -> Void = { _ in }
+  /// Hears of each call of `follow` (1) and `unfollow` (-1).
+  var follows: @Sendable (StorePath, Int) -> Void = { _, _ in }
   let base = MemoryServerStore()
 
   func makeStore(_ path: StorePath) async throws(ServerStoreError) {
     do { try await base.makeStore(path) } catch { if fault != .makesStoresTwice { throw error } }
+    guard fault == .givesNewStoresNoHandlers else { return }
+    for name in try await base.handlers(path).keys { try await base.removeHandler(path, name) }
   }
 
   func removeStore(_ path: StorePath) async throws(ServerStoreError) {
@@ -30,10 +35,12 @@ struct WrongServerStore: SyncServerStore {
   func stores() async -> [StorePath] { await base.stores() }
 
   func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) async throws(ServerStoreError) -> Standing {
     if fault == .bindsAnybody { return try await base.bind(path, replica, secret: [], user: "", at: time) }
-    return try await base.bind(path, replica, secret: secret, user: user, at: time)
+    let limit = fault == .bindsAnyNumber ? .max : limit
+    let spared = fault == .sparesNobody ? [] : fault == .sparesEverybody ? nil : spared
+    return try await base.bind(path, replica, secret: secret, user: user, limit: limit, sparing: spared, at: time)
   }
 
   func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
@@ -53,7 +60,8 @@ struct WrongServerStore: SyncServerStore {
     if fault == .asksNoJudge { judge = { _ in nil } }
     let time = fault == .believesAnyClock ? Int64.max / 2 : time
     guard fault == .judgesOneByOne else {
-      let outcomes = try await base.commit(path, replica, uploads, refusalSeen: seen, at: time, judge: judge)
+      var outcomes = try await base.commit(path, replica, uploads, refusalSeen: seen, at: time, judge: judge)
+      if fault == .takesForksForRepetitions { outcomes = outcomes.map { $0 == .forked ? .duplicate : $0 } }
       return fault == .answersInPart ? Array(outcomes.prefix(1)) : outcomes
     }
     var outcomes: [UploadOutcome] = []
@@ -80,9 +88,10 @@ struct WrongServerStore: SyncServerStore {
   }
 
   func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
-    var page = try await base.objects(path, changedAfter: seq, behind: last, limitBytes: limitBytes)
+    let history = fault == .takesAnyHistory ? nil : history
+    var page = try await base.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
     if fault == .unorderedObjects { page.objects.reverse() }
     if fault == .hidesTheDead { page.objects.removeAll { !$0.state.record.isAlive } }
     return page
@@ -108,12 +117,13 @@ struct WrongServerStore: SyncServerStore {
   }
 
   func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
     let end = fault == .sharesLeases ? time : end
     // A handler that begins at the head needs nothing of the log.
     let isStart = fault == .truncatesForHandlers ? false : fromStart
-    return try await base.claim(path, handler: handler, fromStart: isStart, until: end, at: time)
+    let history = fault == .makesHandlersAnew ? nil : history
+    return try await base.claim(path, handler: handler, heldIn: history, fromStart: isStart, until: end, at: time)
   }
 
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
@@ -153,6 +163,15 @@ struct WrongServerStore: SyncServerStore {
       throw error
     }
   }
+
+  func size(of path: StorePath) async throws(ServerStoreError) -> Int {
+    if fault == .hasNoSize { return 0 }
+    return try await base.size(of: path)
+  }
+
+  func follow(_ path: StorePath) async { follows(path, 1) }
+
+  func unfollow(_ path: StorePath) async { follows(path, -1) }
 
   func heads(_ paths: [StorePath]) async -> [StorePath: Seq] { await base.heads(paths) }
 

@@ -86,6 +86,29 @@ struct EmbeddedServerStoreTests {
     #expect(try await stores?.declare(path, SyncSchema()) == schema)
   }
 
+  @Test("lists its stores without reading the folder each time")
+  func listing() async throws {
+    let folder = try Folder()
+    let paths = try ["/ann/orders", "/bob/orders", "/shared/shop"].map { try #require(StorePath($0)) }
+    var stores: EmbeddedServerStore? = try EmbeddedServerStore(folder: folder.path)
+    for path in [paths[2], paths[0]] { try await stores?.makeStore(path) }
+    #expect(await stores?.stores() == [paths[0], paths[2]])
+    // A file that somebody puts there is not seen.
+    let files = [paths[0], paths[1]].map { EmbeddedServerStore.file(of: $0, in: folder.path) }
+    try FileManager.default.createDirectory(atPath: folder.path + "/bob", withIntermediateDirectories: true)
+    #expect(FileManager.default.createFile(atPath: files[1], contents: nil))
+    #expect(await stores?.stores() == [paths[0], paths[2]])
+    try FileManager.default.removeItem(atPath: files[1])
+    try await stores?.makeStore(paths[1])
+    #expect(await stores?.stores() == paths)
+    try await stores?.removeStore(paths[0])
+    #expect(await stores?.stores() == [paths[1], paths[2]])
+    #expect(!FileManager.default.fileExists(atPath: files[0]))
+    stores = nil
+    stores = try EmbeddedServerStore(folder: folder.path)
+    #expect(await stores?.stores() == [paths[1], paths[2]])
+  }
+
   @Test("has no rows of what was before entries that every handler has passed")
   func passedEntries() async throws {
     let folder = try Folder()
@@ -103,7 +126,7 @@ struct EmbeddedServerStoreTests {
     let (replica, object) = (ReplicaID(1), ObjectIdentity("Thing", .int(1)))
     let lease = try await log.change { log throws(ServerStoreError) in
       _ = try log.bind(replica, secret: [1], user: "u", at: 1)
-      return log.claim("mail", fromStart: true, until: .max, at: 1)
+      return try log.claim("mail", fromStart: true, until: .max, at: 1)
     }
     for number in UInt64(1)...4 {
       let changeset = Changeset(
@@ -251,15 +274,28 @@ struct EmbeddedServerStoreTests {
     let restored = try EmbeddedServerStore(folder: copy)
     #expect(await restored.stores() == stores.stores())
     #expect(try await restored.objects(path, changedAfter: .zero, behind: nil, limitBytes: .max) == before)
-    var again = try await bound(restored)
+    // Its devices begin anew, each as another.
+    await #expect { try await bound(restored) } throws: { ($0 as? ServerStoreError)?.code == .replicaExpired }
+    let again = try await restored.bind(path, ReplicaID(5), secret: [1], user: "u", at: 1)
     #expect(again.history != standing.history)
-    again.history = standing.history
-    #expect(again == standing)
+    #expect(again.head == standing.head && again.logStart == standing.logStart && again.stable == standing.stable)
     await #expect(throws: ServerStoreError.self) { try await stores.backUp(to: copy) }
+  }
 
-    let history = try await bound(restored).history
-    try await restored.renewHistory(path)
-    #expect(try await bound(restored).history != history)
+  @Test("with another history has none of the devices from before, and counts none of them")
+  func renewal() async throws {
+    let folder = try Folder()
+    let stores = try EmbeddedServerStore(folder: folder.path)
+    let path = EmbeddedServerStoreTests.path
+    try await stores.makeStore(path)
+    func bind(_ replica: UInt64) async throws -> Standing {
+      try await stores.bind(path, ReplicaID(replica), secret: [1], user: "u", limit: 2, at: 1)
+    }
+    let history = try await bind(1).history
+    _ = try await bind(2)
+    try await stores.renewHistory(path)
+    #expect(try await bind(3).history != history)
+    await #expect { try await bind(1) } throws: { ($0 as? ServerStoreError)?.code == .replicaExpired }
   }
 
   private func bound(_ stores: EmbeddedServerStore) async throws -> Standing {

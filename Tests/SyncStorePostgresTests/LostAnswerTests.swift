@@ -148,6 +148,17 @@ struct LostAnswerTests {
     await stores.close()
   }
 
+  @Test("a store is removed, and is not missing")
+  func removing() async throws {
+    let server = try await LostAnswerTests.server.value
+    let (stores, place) = (try await open(try await server.database("removing")), LostAnswerTests.path)
+    try await stores.makeStore(place)
+    try await server.losingAnswer { try await stores.removeStore(place) }
+    #expect(try await stores.stores() == [])
+    await #expect { try await stores.removeStore(place) } throws: { ($0 as? ServerStoreError)?.code == .unknownStore }
+    await stores.close()
+  }
+
   @Test("a user is added, and is not there already")
   func users() async throws {
     let server = try await LostAnswerTests.server.value
@@ -174,6 +185,7 @@ struct DatabaseCrashTests {
     let first = try await PostgresServerStore(server.address(), makesTables: true, configuration: configuration)
     let second = try await PostgresServerStore(server.address(), configuration: configuration)
     try await first.makeStore(path)
+    await second.follow(path)
     for (stores, replica) in [(first, ReplicaID(1)), (second, ReplicaID(2))] {
       _ = try await stores.bind(path, replica, secret: [1], user: "u", at: 1)
     }

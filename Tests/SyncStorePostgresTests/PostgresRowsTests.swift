@@ -95,6 +95,44 @@ struct PostgresRowsTests {
     await stores.close()
   }
 
+  @Test("a replica as which no handler writes any more has no row, and one that was away for too long keeps its")
+  func replicas() async throws {
+    let (stores, address) = try await PostgresServerStore.forTest()
+    let (path, link) = (PostgresRowsTests.path, PostgresConnection(address: address, name: "look"))
+    try await stores.makeStore(path)
+    for replica in [1, 2] as [UInt64] {
+      _ = try await stores.bind(path, ReplicaID(replica), secret: [1], user: "u", at: replica == 1 ? 100 : 900)
+    }
+    let lease = try #require(try await stores.claim(path, handler: "mail", fromStart: true, until: .max, at: 0))
+    // A holder with an empty memory writes as another.
+    for (cursor, number) in ([1 << 63 | 1, 1 << 63 | 2] as [UInt64]).enumerated() {
+      let changeset = Changeset(
+        clientSeq: 1, baseSeq: .zero, first: Stamp(milliseconds: 1_000, counter: 0, replica: ReplicaID(number)),
+        operations: [Operation(PostgresRowsTests.object, epoch: .zero, .create)])
+      _ = try await stores.advance(path, lease, to: Seq(UInt64(cursor)), writing: [changeset], at: 1_000_000)
+    }
+    func replicas() async throws -> [Int64: Bool] {
+      try await link.run { link throws(PostgresFailure) in
+        let rows = try link.query("SELECT replica, is_expired FROM sync_replica")
+        var replicas: [Int64: Bool] = [:]
+        for row in 0..<rows.count { replicas[try rows.int(row, 0)] = try rows.bool(row, 1) }
+        return replicas
+      }
+    }
+    #expect(try await replicas() == [1: false, 2: false, .min + 2: false])
+    try await stores.removeHandler(path, "mail")
+    #expect(try await replicas() == [1: false, 2: false])
+    // What an earlier build left goes with the next purge.
+    try await link.run { link throws(PostgresFailure) in
+      try link.run("INSERT INTO sync_replica SELECT store, -5, '', 0, 0, true, '' FROM sync_replica WHERE replica = 1")
+    }
+    try await stores.acknowledge(
+      path, ReplicaID(2), Acknowledgement(cursor: Seq(2), pendingBase: Seq(2), refusalSeen: .zero), at: 900)
+    #expect(try await stores.purge(path, expiry: 500) != nil)
+    #expect(try await replicas() == [1: true, 2: false])
+    await stores.close()
+  }
+
   @Test("keys of rows are in the order of the identities, however long")
   func keys() {
     var random = SeededGenerator.forTest()
@@ -136,7 +174,7 @@ struct PostgresRowsTests {
     let (stores, address) = try await PostgresServerStore.forTest()
     await stores.close()
     let link = PostgresConnection(address: address, name: "look")
-    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 4") }
+    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 5") }
     await #expect { try await PostgresServerStore(address, makesTables: true) } throws: { error in
       (error as? ServerStoreError)?.message.contains("newer build") == true
     }
@@ -155,7 +193,8 @@ struct PostgresRowsTests {
     try await link.run { link throws(PostgresFailure) in
       try link.run(
         """
-        ALTER TABLE sync_log DROP COLUMN before; ALTER TABLE sync_store DROP COLUMN types; UPDATE sync_version SET version = 1
+        ALTER TABLE sync_log DROP COLUMN before; ALTER TABLE sync_store DROP COLUMN types; DROP INDEX sync_replica_user;
+        UPDATE sync_version SET version = 1
         """)
     }
     await #expect { try await PostgresServerStore(address) } throws: { ($0 as? ServerStoreError)?.code == .unavailable }
@@ -166,7 +205,48 @@ struct PostgresRowsTests {
     let schema = SyncSchema(["Note": ["text": "string"]])
     #expect(try await upgraded.declare(PostgresRowsTests.path, SyncSchema()) == SyncSchema())
     #expect(try await upgraded.declare(PostgresRowsTests.path, schema) == schema)
+    let indexes = try await link.run { link throws(PostgresFailure) in
+      try link.query("SELECT 1 FROM pg_indexes WHERE indexname = 'sync_replica_user'").count
+    }
+    #expect(indexes == 1)
     await upgraded.close()
+  }
+
+  @Test("a server that is started while another one upgrades the tables waits, and finds them upgraded")
+  func upgradedTogether() async throws {
+    let (stores, address) = try await PostgresServerStore.forTest()
+    try await stores.makeStore(PostgresRowsTests.path)
+    await stores.close()
+    let other = PostgresConnection(address: address, name: "other")
+    try await other.run { link throws(PostgresFailure) in
+      try link.run("DROP INDEX sync_replica_user; UPDATE sync_version SET version = 3")
+      // The other server is between statements of its upgrade.
+      try link.run(
+        """
+        BEGIN; SELECT 1 FROM sync_version WHERE id = 1 FOR UPDATE;
+        CREATE INDEX sync_replica_user ON sync_replica(store, usr) WHERE NOT is_expired
+        """)
+    }
+    async let upgraded = PostgresServerStore(address, makesTables: true)
+    let look = PostgresConnection(address: address, name: "look")
+    var isWaiting = false
+    while !isWaiting {
+      try Task.checkCancellation()
+      isWaiting = try await look.run { link throws(PostgresFailure) in
+        try link.query(
+          """
+          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'vivarium'
+          AND wait_event_type = 'Lock'
+          """
+        ).count > 0
+      }
+    }
+    try await other.run { link throws(PostgresFailure) in
+      try link.run("UPDATE sync_version SET version = 4 WHERE version = 3; COMMIT")
+    }
+    let second = try await upgraded
+    #expect(try await second.stores() == [PostgresRowsTests.path])
+    await second.close()
   }
 
   @Test("a database that is not there is said so")

@@ -73,7 +73,7 @@ struct PostgresServerStoreTests {
     let (first, second) = try await pair(usesNotices: usesNotices)
     let place = PostgresServerStoreTests.path
     try await first.makeStore(place)
-    // Whoever listens has bound somebody.
+    await second.follow(place)
     _ = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1)
     var heard = await second.wakeups().makeAsyncIterator()
     _ = try await first.bind(place, ReplicaID(1), secret: [1], user: "u", at: 1)
@@ -93,6 +93,7 @@ struct PostgresServerStoreTests {
     let (first, second) = try await pair(usesNotices: usesNotices)
     let place = PostgresServerStoreTests.path
     try await first.makeStore(place)
+    await second.follow(place)
     let before = try await second.bind(place, ReplicaID(2), secret: [1], user: "u", at: 1).history
     let wakeups = await second.wakeups()
     try await first.removeStore(place)
@@ -109,6 +110,64 @@ struct PostgresServerStoreTests {
     #expect(after != before)
     #expect(try await second.changes(place, for: ReplicaID(2), after: .zero, limitBytes: 1).history == after)
     for server in [first, second] { await server.close() }
+  }
+
+  @Test("polls what somebody here waits for, and has nothing in memory of what is only looked after")
+  func watched() async throws {
+    let (first, second) = try await pair(usesNotices: false)
+    let paths = try (1...5).map { try #require(StorePath("/shared/s\($0)")) }
+    let place = paths[0]
+    for path in paths {
+      try await first.makeStore(path)
+      _ = try await first.bind(path, ReplicaID(1), secret: [1], user: "u", at: 1)
+      let outcomes = try await first.commit(
+        path, ReplicaID(1), [.changeset(.creating(1, by: ReplicaID(1)))], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+      #expect(outcomes == [.accepted(Seq(1))])
+    }
+    // Whoever looks after all stores has each forget, and commits a purge there.
+    #expect(try await second.forget(expiry: 2_000_000).isEmpty)
+    #expect(try await second.heads(paths) == Dictionary(uniqueKeysWithValues: paths.map { ($0, Seq(2)) }))
+    for path in paths { #expect(try await second.size(of: path) > 0) }
+    #expect(await second.used.isEmpty)
+    #expect(await second.news.watched.isEmpty)
+    // Two sessions, of which one ends.
+    for _ in 0..<2 { await second.follow(place) }
+    for path in paths.prefix(2) { _ = try await second.bind(path, ReplicaID(2), secret: [1], user: "u", at: 1) }
+    await second.unfollow(place)
+    #expect(await second.news.watched == [place])
+    var heard = await second.wakeups().makeAsyncIterator()
+    _ = try await first.bind(place, ReplicaID(3), secret: [1], user: "u", at: 1)
+    _ = try await first.commit(
+      place, ReplicaID(3), [.changeset(.creating(1, by: ReplicaID(3)))], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+    #expect(await heard.next() == place)
+    await second.unfollow(place)
+    #expect(await second.news.watched.isEmpty)
+    #expect(await second.used == [paths[1]])
+    // One that comes back, before it has bound, and a handler.
+    await second.follow(paths[1])
+    #expect(await second.news.watched == [paths[1]])
+    await second.unfollow(paths[1])
+    _ = try await second.claim(place, handler: "mail", fromStart: true, until: 1, at: 0)
+    await second.follow(place)
+    await second.unfollow(place)
+    #expect(await second.news.watched == [place])
+    for server in [first, second] { await server.close() }
+  }
+
+  @Test("with another history has none of the devices from before, and counts none of them")
+  func renewal() async throws {
+    let (stores, _) = try await PostgresServerStore.forTest()
+    let place = PostgresServerStoreTests.path
+    try await stores.makeStore(place)
+    func bind(_ replica: UInt64) async throws -> Standing {
+      try await stores.bind(place, ReplicaID(replica), secret: [1], user: "u", limit: 2, at: 1)
+    }
+    let history = try await bind(1).history
+    _ = try await bind(2)
+    try await stores.renewHistory(place)
+    #expect(try await bind(3).history != history)
+    await #expect { try await bind(1) } throws: { ($0 as? ServerStoreError)?.code == .replicaExpired }
+    await stores.close()
   }
 
   @Test("takes many changes of one store in one transaction, each with its own answer")

@@ -174,6 +174,26 @@ struct PostgresSharingTests {
     await stores.close()
   }
 
+  @Test("the devices of a user are found by the index that knows them, however many a store has")
+  func userIndex() async throws {
+    let (stores, _) = try await store(replicas: 1)
+    let plan = try await stores.pool.transaction { link throws(PostgresFailure) -> String in
+      try link.run(
+        """
+        INSERT INTO sync_replica SELECT 7, n, 'user ' || n % 1000, n, 0, false, 'x' FROM generate_series(1, 20000) AS n;
+        ANALYZE sync_replica; BEGIN;
+        PREPARE devices(int8, text) AS SELECT count(*) FROM sync_replica WHERE \(StoreTransaction.devicesOfUser)
+        """)
+      let rows = try link.query("EXPLAIN EXECUTE devices(7, 'user 5')")
+      var lines: [String] = []
+      for row in 0..<rows.count { lines.append(try rows.text(row, 0)) }
+      try link.run("ROLLBACK")
+      return lines.joined(separator: "\n")
+    }
+    #expect(plan.contains("sync_replica_user"))
+    await stores.close()
+  }
+
   @Test("statements are planned once, not at each use")
   func plans() async throws {
     let (stores, replicas) = try await store(replicas: 30)

@@ -63,7 +63,7 @@ struct AccountsTests {
     let new = try PasswordHash.make(of: "battery staple", cost: cost)
     let directory = OvertakenDirectory()
     try await directory.update("ann") { _ in UserRecord(name: "ann", passwordHash: old) }
-    let accounts = Accounts(directory, try TokenIssuer(key: TokenIssuer.newKey()))
+    let accounts = Accounts(directory, try TokenIssuer(key: TokenIssuer.newKey()), stores: MemoryServerStore())
     await directory.replace(afterNextRead: UserRecord(name: "ann", passwordHash: new))
     #expect(await code { _ = try await accounts.logIn("ann", password: "correct horse", from: "1") } == .tokenInvalid)
     #expect(await accounts.failures == 1)
@@ -176,6 +176,36 @@ struct AccountsTests {
     }
     #expect(try await open.directory.users().map(\.name) == ["ann", "root"])
     #expect(try await open.directory.user("root")?.isAdministrator == true)
+  }
+
+  @Test("is not made by a stranger for the stores of a user who was removed, and is by an administrator")
+  func formerUsers() async throws {
+    let server = try await TestServer(registration: true)
+    func register(_ name: String) async -> SyncErrorCode? {
+      await code { _ = try await server.accounts.register(name, password: "correct horse", from: name) }
+    }
+    #expect(await register("ann") == nil)
+    #expect(await register("bob") == nil)
+    let path = try #require(StorePath("/ann/tasks"))
+    try await server.host.stores.makeStore(path)
+    for name in ["ann", "bob"] { try await server.directory.update(name) { _ in nil } }
+    #expect(await register("ann") == .readDenied)
+    #expect(try await server.directory.users().isEmpty)
+    // Of these there are no stores.
+    for name in ["bob", "an", "tasks"] { #expect(await register(name) == nil, "\(name)") }
+    #expect(await code { _ = try await server.accounts.logIn("ann", password: "correct horse", from: "1") } == .tokenInvalid)
+    // An administrator says who it is.
+    try await server.add("root", password: "something long", isAdministrator: true)
+    let administrator = try await server.accounts.logIn("root", password: "something long", from: "2").accessToken
+    let added = await server.ask("POST", "/admin/v1/users", ["name": "ann", "password": "another one"], token: administrator)
+    #expect(added.status == 201)
+    let tokens = try await server.accounts.logIn("ann", password: "another one", from: "1")
+    let identity = try await server.identity(tokens.accessToken)
+    #expect(try await server.access.grant(to: identity, on: path).rights.contains(.read))
+    // Once they are removed, the name is anybody's.
+    try await server.directory.update("ann") { _ in nil }
+    try await server.host.stores.removeStore(path)
+    #expect(await register("ann") == nil)
   }
 
   @Test("keeps no password and no token as it is")

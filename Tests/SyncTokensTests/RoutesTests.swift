@@ -139,6 +139,25 @@ struct RoutesTests {
     #expect(field(again.text, "remedy") != nil)
   }
 
+  /// The first answer may be lost.
+  @Test("remove once more what is gone, for who says so")
+  func repeatedRemoval() async throws {
+    let (server, root) = try await withAdministrator()
+    try await server.add("ann", password: "something long")
+    let path = try #require(StorePath("/ann/tasks"))
+    try await server.host.stores.makeStore(path)
+    _ = try await server.host.stores.claim(path, handler: "mail", fromStart: true, until: server.now, at: server.now)
+    for route in ["handlers/ann/tasks/mail", "handlers/mail", "stores/ann/tasks", "users/ann"] {
+      for _ in 0..<2 { #expect(await server.ask("DELETE", "/admin/v1/\(route)", query: "if-there", token: root).status == 204, "\(route)") }
+      #expect(await server.ask("DELETE", "/admin/v1/\(route)", token: root).status == 404, "\(route)")
+    }
+    #expect(try await server.host.stores.stores() == [])
+    // What cannot be is still told.
+    #expect(await server.ask("DELETE", "/admin/v1/stores/ann//tasks", query: "if-there", token: root).status == 404)
+    #expect(await server.ask("DELETE", "/admin/v1/stores/__server/permissions", query: "if-there", token: root).status == 400)
+    #expect(await server.ask("DELETE", "/admin/v1/users/root", query: "if-there", token: root).status == 400)
+  }
+
   @Test("count what the server does, for who may see it")
   func metrics() async throws {
     let (server, root) = try await withAdministrator()

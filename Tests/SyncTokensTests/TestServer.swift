@@ -34,7 +34,9 @@ final class TestServer: Sendable {
     var options = Accounts.Options()
     options.passwordCost = PasswordHash.Cost(logarithm: 10)
     options.allowsRegistration = registration
-    accounts = Accounts(directory, issuer, options: options, clock: { time.milliseconds }) { await host.expel(login: $0) }
+    accounts = Accounts(directory, issuer, stores: host.stores, options: options, clock: { time.milliseconds }) {
+      await host.expel(login: $0)
+    }
     routes = ServerRoutes(
       host, directory, accounts, storesInMetrics: storesInMetrics, metrics: { "more_total 1\n" }, clock: { time.milliseconds })
   }
@@ -50,11 +52,13 @@ final class TestServer: Sendable {
   func identity(_ token: String) async throws(SyncRefusal) -> SyncIdentity { try await access.identity(ofToken: token, at: now) }
 
   /// Asks a route, with JSON.
-  func ask(_ method: String, _ path: String, _ body: [String: Any] = [:], token: String? = nil, from address: String = "1.2.3.4") async
-    -> (status: Int, text: String) {
+  func ask(
+    _ method: String, _ path: String, query: String = "", _ body: [String: Any] = [:], token: String? = nil,
+    from address: String = "1.2.3.4"
+  ) async -> (status: Int, text: String) {
     let data = body.isEmpty ? Data() : (try? JSONSerialization.data(withJSONObject: body)) ?? Data()
     let answer = await routes.answer(
-      to: WebRequest(method: method, path: path, token: token, body: Array(data), address: address))
+      to: WebRequest(method: method, path: path, query: query, token: token, body: Array(data), address: address))
     return (answer.status, String(decoding: answer.body, as: UTF8.self))
   }
 }

@@ -26,9 +26,10 @@ final class ScriptProcess {
   private let output = Pipe()
   private var rest = ""
 
-  init(_ arguments: [String]) throws {
+  init(_ arguments: [String], environment: [String: String] = [:]) throws {
     process.executableURL = try TasksProgram.url()
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = commands
     process.standardOutput = output
     try process.run()

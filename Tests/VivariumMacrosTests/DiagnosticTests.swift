@@ -78,6 +78,17 @@ import Testing
       at: "@FullText var x: Int?")
   }
 
+  @Test func whatEveryObjectSaysOfItselfIsNotHidden() {
+    for name in ["isInvalidated", "isManaged", "hashValue"] {
+      let message = "'\(name)' is what every object has, and a property of that name would hide it: call it otherwise"
+      expectComplaint("var \(name) = false", message, at: "\(name) = false")
+      expectComplaint("var `\(name)`: Bool { false }", message, at: "`\(name)`: Bool { false }")
+      expectComplaint("@Transient var \(name) = false", message, at: "\(name) = false")
+      #expect(complaints(about: "@Model final class M {\n  static var \(name) = false\n}") == [])
+    }
+    #expect(complaints(about: "@Model final class M {\n  var id = 0\n  var description = \"\"\n  var store = \"\"\n}") == [])
+  }
+
   @Test func tuplesAreStructs() {
     expectComplaint(
       "var x: (Int, Int)?", "a tuple cannot be persisted; make it a struct that is a 'PersistableStruct'", at: "(Int, Int)?",

@@ -338,6 +338,24 @@ import Testing
     #expect(context.diagnostics.isEmpty)
   }
 
+  @Test func escapesAreWrittenWhereTheCompilerWantsThemAlone() throws {
+    let source: DeclSyntax = """
+      final class Vehicle {
+        #Index<Vehicle>([\\.`class`, \\.age])
+        var `class` = "van"
+        var `inout` = 0
+        var age = 0
+      }
+      """
+    let context = BasicMacroExpansionContext()
+    let members = ModelMacro.expansion(
+      of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
+    let all = members.map(\.description).joined(separator: "\n")
+    #expect(all.contains("_$owner = _$Values(class: `class`, `inout`: `inout`, age: age)"))
+    #expect(all.contains(#"IndexSchema(properties: ["class", "age"], isUnique: false)"#))
+    #expect(all.contains(#"._property("class", \Vehicle.`class`, default: "van")"#) && context.diagnostics.isEmpty)
+  }
+
   @Test func theCollectionsOfAValueModelHaveItsDefaults() throws {
     let source: DeclSyntax = """
       struct Shelf {
@@ -356,6 +374,25 @@ import Testing
       "self.prices = LiveMap<Double>()", "self.none = LiveList<Int>()", "static let _$computedDefaults: [Int] = [0, 1]",
     ] {
       #expect(live.contains(line), "\(line) in \(live)")
+    }
+  }
+
+  @Test func theDictionaryOfAValueModelIsReadFromItsMapAndPutThereAsOne() throws {
+    let source: DeclSyntax = """
+      struct Shelf {
+        var tags: [String]
+        var prices: [String: Double]
+      }
+      """
+    let made = try ValueModelMacro.expansion(
+      of: "@ValueModel", attachedTo: try #require(source.as(StructDeclSyntax.self)), providingExtensionsOf: "Shelf" as TypeSyntax,
+      conformingTo: ["ValueModel"], in: BasicMacroExpansionContext())
+    let text = try #require(made.first).description
+    for line in [
+      "self.tags = Array(object.tags)", "self.prices = object.prices._$dictionary", "object.tags = Vivarium.LiveList(self.tags)",
+      "object.prices = Vivarium.LiveMap(_$dictionary: self.prices)",
+    ] {
+      #expect(text.contains(line), "\(line) in \(text)")
     }
   }
 }

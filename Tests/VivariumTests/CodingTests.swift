@@ -1,8 +1,15 @@
 import Foundation
 import StoreValues
 import Testing
-import Vivarium
 import VivariumTestSupport
+
+@testable import Vivarium
+
+@Model final class Titled {
+  @PrimaryKey var title = ""
+  var next: Titled?
+  var extra: AnyValue
+}
 
 @Suite struct CodingTests {
   private func json(_ value: some Encodable) throws -> String {
@@ -16,6 +23,15 @@ import VivariumTestSupport
     let chain = Node(label: 1, next: Node(label: 2))
     if managed { try store.write { try store.add(chain) } }
     #expect(try json(chain) == #"{"label":1,"next":{"label":2,"next":null}}"#)
+  }
+
+  /// JSON has one of the keys that Swift takes for one: with its own value, not with another one's.
+  @Test func ofKeysThatSwiftTakesForOneTheLastEntryOfAMixedMapIsEncoded() throws {
+    let entries = [("e\u{301}", "two"), ("\u{E9}", "one")].map { ValueMap.Entry($0.0, .string($0.1)) }
+    let value = Value.map(ValueMap(entries))
+    let node = try JSONNode(value, in: nil)
+    guard case .map(let read) = Value(mixed: node) else { throw CocoaError(.coderInvalidValue) }
+    #expect(read.entries.map { Array($0.key.utf8) } == [Array("\u{E9}".utf8)] && read.entries.map(\.value) == [.string("one")])
   }
 
   @Test func aCycleEndsInAReferenceAndComesBack() throws {
@@ -41,6 +57,21 @@ import VivariumTestSupport
     let made = try store.write { try store.create(Person.self, json: Data(line.utf8))[0].reference }
     let ann = try #require(store.resolve(made))
     #expect(ann.id == id && ann.age == 41 && ann.best?.name == "Rex" && ann.dogs.map(\.name) == ["Rex"])
+  }
+
+  /// Also one whose first character is a mark, which with the hyphen before it is one character.
+  @Test(arguments: ["Ann", "", "-", "a-b", "\u{301}a", "\u{200D}", "\u{FE0F}x", "e\u{301}"])
+  func aReferenceNamesAnObjectByAnyKey(_ key: String) throws {
+    let store = try Store(.reference(nil, models: [Titled.self]))
+    try store.write { try store.add(Titled(title: key)) }
+    let reference = try #require(store.object(Titled.self, forPrimaryKey: key)).objectIdentifier
+    #expect(reference.utf8.elementsEqual("Titled-\(key)".utf8))
+    let text = #"{"title":"new","next":{"$ref":"\#(reference)"},"extra":{"$ref":"\#(reference)"}}"#
+    let made = try store.write { try store.create(Titled.self, json: Data(text.utf8))[0].reference }
+    let object = try #require(store.resolve(made))
+    #expect(object.next?.title.utf8.elementsEqual(key.utf8) == true)
+    #expect(object.extra.object(Titled.self, in: store)?.title.utf8.elementsEqual(key.utf8) == true)
+    #expect(store.objects(Titled.self).count == 2)
   }
 
   @Test func theDepthEndsWithIdentifiersThatTheStoreFinds() throws {

@@ -373,6 +373,8 @@ final class Heard {
   }
 
   @Test func aWrongQuestionIsToldAsAnError() throws {
+    var configuration = configuration
+    configuration.misuse = .ignore
     let store = try Store(configuration)
     let heard = Heard()
     let token = store.objects(Dog.self).sorted(byKeyPath: "nmae").observe { heard.hear($0) }

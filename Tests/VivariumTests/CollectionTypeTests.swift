@@ -43,6 +43,35 @@ private func makeShopStore() throws -> Store {
 }
 
 @Suite struct CollectionTypeTests {
+  /// Marks that combine with the quote before them, or take the one behind them, and what looks like the grammar.
+  private static let oddKeys = [
+    "home", "", " ", "\u{301}a", "a\u{600}", "\u{1F3FD}", "\u{200D}", "it's", "a']", "['a", "[0]", "[*]", "@count", "@keys", "a.b",
+    "e\u{301}", "\u{E9}", "\\", "\"", "\r\n", "%@", "$0", "size", "length",
+  ]
+
+  @Test(arguments: CollectionTypeTests.oddKeys) func everyKeyOfAMapCanBeAskedForInEveryDoor(_ key: String) throws {
+    let store = try makeShopStore()
+    let (shop, other) = (Shop(), Shop())
+    shop.phones[key] = "12"
+    shop.anything[key] = 5
+    shop.extra = AnyValue(.map(ValueMap([ValueMap.Entry(key, .int(7))])))
+    other.phones["elsewhere"] = "12"
+    try store.write { try store.add([shop, other]) }
+    let shops = store.objects(Shop.self)
+    func expect(_ name: String, _ found: Results<Shop>) {
+      #expect(found.map(\.id) == [shop.id], "\(name): \(String(describing: found.error))")
+      let again = shops.filter(found.format)
+      #expect(again.map(\.id) == [shop.id], "\(name): \(found.format), \(String(describing: again.error))")
+    }
+    expect("a closure", shops.where { $0.phones[key] == "12" })
+    expect("a text", shops.filter("phones[%@] == '12'", key))
+    expect("a closure, mixed values", shops.where { $0.anything[key] == 5 })
+    expect("a closure, a mixed map", shops.where { $0.extra[key] == 7 })
+    expect("a text, a mixed map", shops.filter("extra[%@] == 7", key))
+    expect("keys", shops.where { $0.phones.keys.contains(key) })
+    #expect(shops.sorted { $0.phones[key] }.map(\.id) == [other.id, shop.id])
+  }
+
   @Test(arguments: [false, true]) func aSetHoldsEachValueOnce(managed: Bool) throws {
     let store = try makeShopStore()
     let shop = Shop()
@@ -274,6 +303,38 @@ private func makeShopStore() throws -> Store {
     #expect(copy.extra.object(Clerk.self, in: store) == ann && copy.extras[0].object(Shop.self, in: store) == shop)
     try store.write { try store.delete(ann) }
     #expect(String(decoding: try JSONEncoder().encode(copy), as: UTF8.self).contains(#""extra":null"#))
+  }
+
+  /// A map that has the form of a reference to an object that there is.
+  @Test func aMapOfTheProgramsOwnIsNeverTakenForAReference() throws {
+    let store = try makeShopStore()
+    let (ann, shop) = (Clerk(name: "Ann"), Shop())
+    let own: [AnyValue] = [
+      ["$ref": "Clerk-1"], ["$map": ["$ref": "Clerk-1"]], ["$map": ["$map": ["a": 1]]], ["$map": 3], [["k": ["$ref": "Clerk-1"]]],
+      ["$ref": "Clerk-1", "more": 1],
+    ]
+    try store.write {
+      try store.add(ann)
+      try store.add(shop)
+      shop.extra = own[0]
+      shop.extras.append(contentsOf: own)
+      shop.anything["$ref"] = "Clerk-1"
+      shop.anything["a"] = own[1]
+    }
+    let json = try JSONEncoder().encode(shop)
+    #expect(String(decoding: json, as: UTF8.self).contains(#""extra":{"$map":{"$ref":"Clerk-1"}}"#))
+    let alone = try JSONDecoder().decode(Shop.self, from: json)
+    #expect(alone.extra == own[0] && alone.extras.toArray() == own)
+    let id = ObjectId()
+    let renamed = String(decoding: json, as: UTF8.self).replacing("\"id\":\"\(shop.id)\"", with: "\"id\":\"\(id)\"")
+    try store.write { _ = try store.create(Shop.self, json: Data(renamed.utf8)) }
+    let copy = try #require(store.object(Shop.self, forPrimaryKey: id))
+    #expect(copy.extra == own[0] && copy.extras.toArray() == own && copy.anything["a"] == own[1])
+    #expect(copy.anything["$ref"] == "Clerk-1")
+    // So it is in dictionaries.
+    let other = ObjectId()
+    try store.write { _ = try store.create(Shop.self, value: ["id": other, "extra": ["$map": ["$ref": "Clerk-1"]]]) }
+    #expect(store.object(Shop.self, forPrimaryKey: other)?.extra == own[0])
   }
 
   @Test func aMixedValueMayReferToWhatItsDocumentMakes() throws {

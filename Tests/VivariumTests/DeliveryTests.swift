@@ -462,5 +462,10 @@ final class Mailbox<Letter: Sendable>: Sendable {
   }
 
   /// Waits for the next letter; `empty` when none comes.
-  func next() -> Letter { signal.wait() ? letters.withLock { $0.isEmpty ? empty : $0.removeFirst() } : empty }
+  func next() -> Letter { next(seconds: 900) ?? empty }
+
+  /// The same, for a wait that a failure alone makes long; nil when none comes.
+  func next(seconds: Int) -> Letter? {
+    signal.wait(seconds: seconds) ? letters.withLock { $0.isEmpty ? nil : $0.removeFirst() } : nil
+  }
 }

@@ -69,7 +69,7 @@ import VivariumTestSupport
   }
 
   @Test func aMisspeltOptionIsToldAsAnError() throws {
-    let store = try makeDogs()
+    let store = try makeDogs(misuse: .ignore)
     var codes: [StoreError.Code] = []
     let token = try store.dynamicObjects("Dog").observe(options: ObservationOptions(properties: ["nmae"])) {
       if case .error(let error) = $0 { codes.append(error.code) }

@@ -1,5 +1,3 @@
-import StorageInterface
-import StoreValues
 import Synchronization
 import Testing
 import Vivarium
@@ -10,10 +8,7 @@ import VivariumTestSupport
   /// Five dogs, through a gate. All stores of the configuration share one engine, and so one notifier.
   private func makeStore(_ gate: Gate) throws -> Store {
     var configuration = makeConfiguration()
-    let shared = SharedWrapper()
-    configuration.backend = ForwardingBackend(configuration.backend) { engine in
-      shared.wrapper { ForwardingEngine(engine, read: { GatedRead(base: $0, gate: gate) }) }
-    }
+    configuration.backend = configuration.backend.behind(gate)
     let store = try Store(configuration)
     try store.write { for i in 0..<5 { try store.add(Dog(name: "\(i)", age: i)) } }
     return store
@@ -66,54 +61,5 @@ import VivariumTestSupport
       desk.tokens[0].stop()
     }
     token.stop()
-  }
-}
-
-/// The wrapper of an engine, made once.
-private final class SharedWrapper: Sendable {
-  private let made = Mutex<ForwardingEngine?>(nil)
-
-  func wrapper(_ make: () -> ForwardingEngine) -> ForwardingEngine {
-    made.withLock { made in
-      let wrapper = made ?? make()
-      made = wrapper
-      return wrapper
-    }
-  }
-}
-
-/// Lets nobody scan while it is closed.
-private final class Gate: Sendable {
-  let isClosed = Atomic(false)
-  let (reached, opened) = (Signal(), Signal())
-}
-
-private final class GatedRead: ForwardingRead {
-  let base: any ReadTransaction
-  let gate: Gate
-  init(base: any ReadTransaction, gate: Gate) { (self.base, self.gate) = (base, gate) }
-
-  /// None: every read has to be seen.
-  var powers: StoragePowers { StoragePowers() }
-
-  private func pass() {
-    guard gate.isClosed.load(ordering: .acquiring) else { return }
-    gate.reached.fire()
-    _ = gate.opened.wait()
-  }
-
-  func scan(
-    _ table: TableID, _ columns: [PropertyID], from start: ObjectKey, hints: [ZoneHint],
-    _ body: (borrowing ColumnBatch) -> Step
-  ) throws(StorageError) {
-    pass()
-    try base.scan(table, columns, from: start, hints: hints, body)
-  }
-
-  func keys(
-    in index: IndexID, _ range: IndexRange, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
-  ) throws(StorageError) {
-    pass()
-    try base.keys(in: index, range, descending: descending, body)
   }
 }

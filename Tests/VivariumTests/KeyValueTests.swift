@@ -43,6 +43,20 @@ import VivariumTestSupport
     store.cancelWrite()
   }
 
+  @Test func sumsByNameAreThoseOfEveryOtherDoor() throws {
+    let store = try Store(.reference(nil, models: [Bill.self, Person.self, Dog.self]))
+    let person = Person(name: "Ann")
+    try store.write {
+      for amount in ["1E+34", "1", "-1E+34"] { try store.add(Bill(amount: try #require(Decimal128(amount)))) }
+      try store.add(person)
+      person.scores.append(contentsOf: [1e16, 1, 1, 1, 1, 1, 1, 1, 1, -1e16, 0.1])
+    }
+    let bills = store.objects(Bill.self)
+    #expect(try bills.value(forKeyPath: "@sum.amount") as? Decimal128 == 1 && bills.sum(of: \.amount) == 1)
+    #expect(try person.value(forKeyPath: "scores.@sum") as? Double == person.scores.sum())
+    #expect(try person.value(forKeyPath: "scores.@avg") as? Double == person.scores.average())
+  }
+
   @Test func settingByNameSaysWhyItCannotBe() throws {
     let store = try makeStore()
     let person = Person(name: "Jane")

@@ -164,7 +164,7 @@ import VivariumTestSupport
   }
 
   @Test func whatIsNoNumberOrCannotBeAskedIsTold() throws {
-    let store = try Store(configuration)
+    let store = try Store(makeConfiguration(misuse: .ignore))
     let (wrong, none) = (Ear<String?>(), Ear<Int>())
     let tokens = [
       store.objects(Everything.self).observe(.max(of: \.string)) { wrong.hear($0) },

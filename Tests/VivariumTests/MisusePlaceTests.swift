@@ -75,4 +75,12 @@ import VivariumTestSupport
     expect(said { _ = person.dogs.filter("naem == 'x'")?.count }, "At byte 0.", at: #line)
     expect(said { _ = person.dogs.sorted(byKeyPath: "naem")?.count }, "naem", at: #line)
   }
+
+  @Test func anEditOutsideOfAWriteSaysItsLine() throws {
+    let person = Person(name: "Ann")
+    try store.write { try store.add(person) }
+    let (lines, line) = (said { person.dogs.append(Dog(name: "Rex")) }, #line)
+    let wanted = "needs an open write. Edited at VivariumTests/MisusePlaceTests.swift:\(line)."
+    #expect(lines.count == 1 && lines[0].contains(wanted), "\(lines)")
+  }
 }

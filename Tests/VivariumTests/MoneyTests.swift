@@ -113,6 +113,37 @@ import VivariumTestSupport
     for token in tokens { token.stop() }
   }
 
+  /// Also where adding one after the other would round the small one away.
+  @Test func aSumIsTheSameInEveryDoor() throws {
+    let store = try store()
+    let numbers = try ["1E+34", "1", "-1E+34"].map { try #require(Decimal128($0)) }
+    let (invoice, purse) = (Invoice(name: "A"), Purse())
+    for (number, name) in zip(numbers, ["a", "b", "c"]) {
+      invoice.lines.append(InvoiceLine(price: number, discount: number))
+      purse.coins.append(number)
+      purse.notes.insert(number)
+      purse.debts[name] = number
+    }
+    try store.write {
+      try store.add(invoice)
+      try store.add(purse)
+    }
+    let lines = store.objects(InvoiceLine.self)
+    var observed: Decimal128?
+    let token = lines.observe(.sum(of: \.price)) { observed = $0.value }
+    store.refresh()
+    #expect(observed == 1 && invoice.total == 1)
+    #expect(try lines.sum(of: \.price) == 1 && lines.sum(of: \.discount) == 1)
+    #expect(try invoice.lines.results?.sum(of: \.price) == 1)
+    #expect(purse.coins.sum() == 1 && purse.notes.sum() == 1 && purse.debts.sum() == 1)
+    #expect(try invoice.value(forKeyPath: "lines.@sum.price") as? Decimal128 == 1)
+    #expect(try purse.value(forKeyPath: "coins.@sum") as? Decimal128 == 1)
+    #expect(store.objects(Invoice.self).filter("lines.@sum.price == 1").count == 1)
+    #expect(store.objects(Invoice.self).where { $0.lines.sum(of: \.price) == 1 }.count == 1)
+    #expect(store.objects(Purse.self).where { $0.coins.sum() == 1 && $0.notes.sum() == 1 && $0.debts.sum() == 1 }.count == 1)
+    token.stop()
+  }
+
   @Test func numbersThatAreNoneComeAndGo() throws {
     var sum = DecimalSum()
     for number in [Decimal128.nan, .infinity, 5, -.infinity] { sum.add(number) }

@@ -7,7 +7,9 @@ import VivariumTestSupport
 @Suite struct ObservationSurfaceTests {
   let configuration = StoreConfiguration.reference(nil, models: [Shelf.self, Dog.self, Person.self]).byHand
 
-  private func filledStore() throws -> (Store, Shelf, Person, Dog) {
+  private func filledStore(_ misuse: MisusePolicy = .trapInDebug) throws -> (Store, Shelf, Person, Dog) {
+    var configuration = configuration
+    configuration.misuse = misuse
     let store = try Store(configuration)
     let (shelf, person, dog) = (Shelf(), Person(name: "Ann"), Dog(name: "Rex", age: 1))
     try store.write {
@@ -105,7 +107,7 @@ import VivariumTestSupport
   }
 
   @Test func aNameThatLeadsNowhereIsToldOrThrown() throws {
-    let (store, shelf, person, _) = try filledStore()
+    let (store, shelf, person, _) = try filledStore(.ignore)
     var heard: [String] = []
     let tokens = observeAll(store, shelf, person, ObservationOptions(properties: ["wings"])) { heard.append($0) }
     let path = person.dogs.observe(keyPaths: [\.bestOf?.name]) { change in

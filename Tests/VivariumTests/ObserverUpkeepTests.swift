@@ -45,7 +45,7 @@ import VivariumTestSupport
   }
 
   @Test func afterAnErrorTurnsGoOn() throws {
-    let configuration = makeConfiguration()
+    let configuration = makeConfiguration(misuse: .ignore)
     let desk = try Desk(configuration)
     let failed = Signal()
     try desk.use { store in

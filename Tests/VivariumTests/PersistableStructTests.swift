@@ -1,5 +1,6 @@
 import Foundation
 import StoreValues
+import Synchronization
 import Testing
 import Vivarium
 import VivariumTestSupport
@@ -171,6 +172,33 @@ private struct ShyPart: PersistableStruct {
       crate.spare = BigLabel(text: "again")
     }
     #expect(crate.label.text == "said" && crate.spare?.text == "again")
+  }
+
+  @Test func whatCannotBeReadIsLogged() throws {
+    let store = try store()
+    let (crate, box) = (LabelledCrate(), LabelledBox(id: 1))
+    let foreign = map(["text": .int(5)])
+    try store.write {
+      try store.add(crate)
+      try store.add(box)
+    }
+    #expect(said { crate.label } == [] && said { crate.spare } == [], "what was never set is read as a default, and right")
+    try store.write {
+      crate["label"] = foreign
+      crate["spare"] = foreign
+      try box.setValue([foreign], forKey: "labels")
+    }
+    let ending = "cannot be read as 'BigLabel', and is not written over."
+    #expect(said { crate.label }.map { $0.contains("'LabelledCrate.label' of #1 \(ending)") } == [true])
+    #expect(said { crate.spare }.map { $0.contains("'LabelledCrate.spare' of #1 \(ending)") } == [true])
+    #expect(Set(said { box.labels.map(\.text) }.map { $0.contains("a collection \(ending)") }) == [true])
+  }
+
+  /// What is logged while something is read.
+  private func said<R>(_ read: () -> R) -> [String] {
+    let lines = Mutex<[String]>([])
+    _ = StoreLog.$listener.withValue({ line in lines.withLock { $0.append(line) } }) { read() }
+    return lines.withLock { $0 }
   }
 
   @Test func whatDoesNotLetItselfBeEncodedEndsTheWrite() throws {

@@ -153,6 +153,18 @@ import VivariumTestSupport
     #expect(try people.filter(format: "age > %@", arguments: [12]).count == 3)
   }
 
+  /// As many as a search field or a selection may join in a loop.
+  @Test func manyAlternativesAreAskedInEveryDoor() throws {
+    let names = ["Ann", "Eve"] + (0..<2_000).map { "nobody \($0)" }
+    let byText = people.filter(names.map { "name == '\($0)'" }.joined(separator: " OR "))
+    let byClosure = people.where { person in names.dropFirst().reduce(person.name == names[0]) { $0 || person.name == $1 } }
+    #expect(byText.error == nil && byText.map(\.name) == ["Ann", "Eve"])
+    #expect(byClosure.error == nil && byClosure.map(\.name) == ["Ann", "Eve"] && byClosure.query == byText.query)
+    let byBoth = people.where { person in names.dropFirst().reduce(person.name != names[0]) { $0 && person.name != $1 } }
+    #expect(byBoth.error == nil && byBoth.map(\.name) == ["Bob", "Cid", "Dan"])
+    #expect(people.where { ($0.age > 30 || $0.age < 10) || ($0.name == "Bob" || $0.name == "Cid") }.count == 5)
+  }
+
   @Test func resultsSayWhatTheyAskAsText() throws {
     let adults = people.where { $0.age >= 18 }.sorted(by: \.name)
     #expect(adults.format == "age >= 18 SORT(name ASC)")

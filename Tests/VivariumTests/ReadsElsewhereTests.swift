@@ -73,6 +73,24 @@ import VivariumTestSupport
     #expect(refused == .wrongContext)
   }
 
+  private actor Keeper {
+    private(set) var kennel: Kennel?
+    func open() throws { kennel = try Kennel(Store(makeConfiguration(), isolation: self)) }
+    var age: Int? { kennel?.dog.age }
+  }
+
+  @Test func soDoesOneOfAnyActorsStore() async throws {
+    let keeper = Keeper()
+    try await keeper.open()
+    #expect(await keeper.age == 3)
+    await #expect(processExitsWith: .failure) {
+      let keeper = Keeper()
+      try await keeper.open()
+      let kennel = await keeper.kennel
+      DispatchQueue(label: "test.elsewhere").sync { _ = kennel?.dog.age }
+    }
+  }
+
   @Test func whereMistakesAreLoggedItReadsAllTheSame() throws {
     let kennel = try Kennel.onQueue(DispatchQueue(label: "test.kennel"), misuse: .ignore)
     #expect(kennel.dog.age == 3 && kennel.people.count == 1)

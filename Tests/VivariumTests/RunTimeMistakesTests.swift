@@ -10,8 +10,17 @@ import Vivarium
 
     # Mistakes that a run tells
 
-    Each line was run by `RunTimeMistakesTests`, which writes this half. *Logged* is what a release build logs, and a debug build stops with
-    (`MisusePolicy`); files and lines are those of the program. A write in which something is refused throws it, and commits nothing.
+    Each line was run by `RunTimeMistakesTests`, which writes this half; files and lines are those of the program. A write in which
+    something is refused throws it, and commits nothing.
+
+    *Logged* is what a release build logs. A debug build stops there (`MisusePolicy`) if only a mistake of the program can be the cause:
+    `notInWrite`, `alreadyInWrite`, `readOnlyOperation`, `wrongContext`, `wrongStore`, `writeInObserver`, `invalidQuery`,
+    `unknownProperty` and `unknownType`. Everything else is only logged, in a debug build too, because data, another thread or another
+    process can cause it: `indexOutOfRange`, `objectDeleted`, and a value or a disk that cannot be read. So are a token that was not kept,
+    and an observer in a store that nobody would call (its block gets the error too).
+
+    A setter does not know who calls it, so a property that is set outside a write is logged without file and line. A refused edit of a
+    list, a set or a map says its line. What gives neither an error nor a line is in [What is silent](Silent.md).
 
     """
 

@@ -263,6 +263,37 @@ import VivariumTestSupport
     for token in tokens { token.stop() }
   }
 
+  /// Keys whose bytes differ are two keys, though Swift's strings call them equal.
+  @Test func keysThatLookAlikeAreHeardApart() throws {
+    let store = try Store(configuration)
+    let shelf = try makeShelf(store)
+    let (one, two) = ("e\u{301}", "\u{E9}")
+    try store.write { for key in [one, two, "x"] { shelf.prices[key] = 1 } }
+    let heard = HeardMap()
+    let token = shelf.prices.observe { heard.hear($0) }
+    store.refresh()
+    _ = heard.take()
+    try store.write { shelf.prices[two] = nil }
+    store.refresh()
+    #expect(heard.take().map { $0.map { $0.map { Array($0.utf8) } } } == [[[Array(two.utf8)], [], []]])
+    try store.write(withoutNotifying: [token]) {
+      shelf.prices[one] = nil
+      shelf.prices[two] = 2
+    }
+    try store.write(withoutNotifying: [token]) { shelf.prices[one] = 3 }
+    try store.write { try store.delete(shelf) }
+    store.refresh()
+    #expect(heard.take().last?.first?.map { Array($0.utf8) } == [one, "x", two].map { Array($0.utf8) })
+    token.stop()
+    let other = try makeShelf(store)
+    try store.write { other.prices[one] = 1 }
+    let properties = HeardProperties()
+    properties.follow(other, \.prices) { "prices \($0.kind)" }
+    try store.write { other.prices = [two: 1] }
+    #expect(properties.take() == ["prices setting"])
+    properties.stop()
+  }
+
   @Test func ofAnObjectTheyArePropertiesWithChangesOfTheirOwn() throws {
     let store = try Store(configuration)
     let shelf = try makeShelf(store)

@@ -43,6 +43,25 @@ import VivariumTestSupport
     queue.sync {}
   }
 
+  /// Afterwards the version before is held by the context that has no time alone.
+  @Test func aContextThatHasNoTimeLeavesTheStepToTheNotifier() throws {
+    let held = HeldReads()
+    let store = try Store(configuration.counted(by: held))
+    try add([1], to: store)
+    let token = observe(store.objects(Everything.self).sorted(by: \.int))
+    #expect(heard.next() == [1])
+    let version = store.version
+    do {
+      queue.suspend()
+      defer { queue.resume() }
+      try add([2], to: store)
+      #expect(held.ended.wait(seconds: 60) { held.count(of: version) <= 1 })
+    }
+    #expect(heard.next() == [1, 2])
+    token.stop()
+    queue.sync {}
+  }
+
   /// How many steps turns took to tell of an addition to results.
   private func stepsInTurns(
     of results: Results<Everything>, from first: [Int], adding numbers: [Int], to store: Store

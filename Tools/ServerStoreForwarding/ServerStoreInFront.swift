@@ -11,13 +11,16 @@ extension ServerStoreInFront {
   public func makeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.makeStore(path) }
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) { try await base.removeStore(path) }
   public func stores() async throws(ServerStoreError) -> [StorePath] { try await base.stores() }
+  public func size(of path: StorePath) async throws(ServerStoreError) -> Int { try await base.size(of: path) }
   public func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq] { try await base.heads(paths) }
   public func wakeups() async -> AsyncStream<StorePath> { await base.wakeups() }
+  public func follow(_ path: StorePath) async { await base.follow(path) }
+  public func unfollow(_ path: StorePath) async { await base.unfollow(path) }
 
   public func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) async throws(ServerStoreError) -> Standing {
-    try await base.bind(path, replica, secret: secret, user: user, at: time)
+    try await base.bind(path, replica, secret: secret, user: user, limit: limit, sparing: spared, at: time)
   }
 
   public func declare(_ path: StorePath, _ schema: SyncSchema) async throws(ServerStoreError) -> SyncSchema {
@@ -37,9 +40,9 @@ extension ServerStoreInFront {
   }
 
   public func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
-    try await base.objects(path, changedAfter: seq, behind: last, limitBytes: limitBytes)
+    try await base.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
   }
 
   public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
@@ -64,9 +67,9 @@ extension ServerStoreInFront {
 /// Handlers of events.
 extension ServerStoreInFront {
   public func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
-    try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
+    try await base.claim(path, handler: handler, heldIn: history, fromStart: fromStart, until: end, at: time)
   }
 
   public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {

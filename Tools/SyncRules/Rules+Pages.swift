@@ -1,4 +1,3 @@
-#if Sync
 import SyncModel
 import SyncProtocol
 
@@ -83,4 +82,3 @@ extension Exchange {
     return (bound, objects)
   }
 }
-#endif

@@ -3,6 +3,7 @@ the pages that some test compiles."""
 import ast
 import os
 import re
+import subprocess
 
 from checks.declarations import functions, public_declarations, types
 from checks.source import closing, files
@@ -62,6 +63,17 @@ def scripts(root):
             path = os.path.join(directory, name)
             if os.path.isfile(path) and not name.startswith("."):
                 yield path
+
+
+def check_shell_scripts(check):
+    """A script that a shell cannot read fails only when somebody runs it."""
+    for path in scripts(check.root):
+        with open(path, encoding="utf-8") as file:
+            if not re.match(r"#!.*\b(ba)?sh\b", file.readline()):
+                continue
+        found = subprocess.run(["bash", "-n", path], capture_output=True, text=True, check=False)
+        if found.returncode != 0:
+            check.fault(path, 0, "no shell can read it: " + found.stderr.strip().split("\n")[0])
 
 
 def check_widths(check):

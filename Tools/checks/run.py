@@ -25,6 +25,7 @@ class Check:
         check_package(self)
         habits.check_sizes(self)
         habits.check_functions(self)
+        habits.check_shell_scripts(self)
         habits.check_widths(self)
         habits.check_proofs(self)
         habits.check_documentation(self)

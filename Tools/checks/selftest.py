@@ -81,6 +81,7 @@ SIZES = [
     ("a long function of a test", "'f' has 71 lines", {TEST: "@Test func f() {\n" + "a()\n" * 69 + "}\n"}),
     ("a long initialiser", "'init' has 71 lines", {MODULE: "struct A {\n  init?(a: Int) {\n" + "a()\n" * 69 + "  }\n}\n"}),
     ("a long computed property", "'a' has 71 lines", {"Tools/A/A.swift": "var a: Int {\n" + "a()\n" * 69 + "}\n"}),
+    ("a script with a quote that nobody ends", "no shell can read it", {"Tools/a": "#!/usr/bin/env bash\necho 'a\n"}),
     ("a long function in Python", "'f' has 71 lines", {"Tools/checks/a.py": "def f():\n" + "    g()\n" * 70}),
     ("functions at the limit, requirements and calls are right", None,
      {MODULE: "protocol P {\n  func a()\n  init()\n}\nfunc f() {\n" + "a.init()\n" * 68 + "}\n"}),

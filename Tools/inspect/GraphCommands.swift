@@ -30,10 +30,13 @@ extension InspectCommand {
     @Argument(help: "The file to make. There must be none.") var file: String
     @Option(help: "lmdb or sqlite.") var to: Backend
     @Option(help: "The export; standard input when it is not given.") var from: String?
-    @Option(help: ArgumentHelp("Encrypts the store with the key in this file.", valueName: "file")) var newKeyFile: String?
+    @OptionGroup var newKey: NewKeyOptions
     @OptionGroup var types: Types
 
     func run() throws {
+      if from == nil, newKey.newPassphrase {
+        throw InspectionError(.usage, "Standard input has the passphrase: name the export's file with '--from'.")
+      }
       let schema = try types.schema()
       let json: Data
       if let from {
@@ -45,7 +48,7 @@ extension InspectCommand {
         json = FileHandle.standardInput.readDataToEndOfFile()
       }
       let mode = from.map(Backend.mode(ofFile:)) ?? Backend.modeOfStandardInput
-      try to.create(file, mode, newKeyFile.map(KeyOptions.key(inFile:))) { engine throws(InspectionError) in
+      try to.create(file, mode, newKey.key()) { engine throws(InspectionError) in
         guard let schema else { return try GraphImport.run(json, into: engine) }
         try RealmImport.run(json, schema: schema, into: engine)
       }

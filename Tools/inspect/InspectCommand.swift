@@ -15,8 +15,8 @@ struct InspectCommand: ParsableCommand {
       one line on standard error.
       """,
     subcommands: [
-      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, ChangeKey.self, Salvage.self,
-      Export.self, Import.self, Copy.self, Digest.self, Migrate.self, Sync.self,
+      Info.self, Schema.self, Count.self, Get.self, Dump.self, Verify.self, Compact.self, Backup.self, Restore.self, Increment.self,
+      ChangeKey.self, Salvage.self, Export.self, Import.self, Copy.self, Digest.self, Migrate.self, Sync.self,
     ])
 
   /// What every command takes.

@@ -23,15 +23,11 @@ struct KeyOptions: ParsableArguments {
   }
 
   /// The backends that a store at a path may be of. May ask for the passphrase.
-  func backends(_ file: String) throws(InspectionError) -> [any StorageBackend] { try KeyOptions.backends(file, key()) }
+  func backends(_ file: String) throws(InspectionError) -> [any StorageBackend] { KeyOptions.backends(file, try key()) }
 
   /// The backends that a store at a path may be of, if its key is this one; nil: it is not encrypted.
-  static func backends(_ file: String, _ key: (any StoreKey)?) throws(InspectionError) -> [any StorageBackend] {
-    let lmdb = LMDBBackend(path: file)
-    if key != nil, lmdb.isPresent() {
-      throw InspectionError(.cannotOpen, "The file is a store of LMDB, which is not encrypted, and a key was given. Open it without one.")
-    }
-    return [lmdb, SQLiteBackend(path: file, key: key)]
+  static func backends(_ file: String, _ key: (any StoreKey)?) -> [any StorageBackend] {
+    [LMDBBackend(path: file, key: key), SQLiteBackend(path: file, key: key)]
   }
 
   static func key(inFile path: String) throws(InspectionError) -> any StoreKey {
@@ -48,9 +44,10 @@ struct KeyOptions: ParsableArguments {
     return try key(bytes: stride(from: 0, to: 128, by: 2).compactMap { UInt8(String(characters[$0..<$0 + 2]), radix: 16) })
   }
 
-  private static func askForPassphrase() throws(InspectionError) -> String {
+  /// - Parameter prompt: what a terminal shows; it does not show what is typed.
+  static func askForPassphrase(_ prompt: String = "Passphrase: ") throws(InspectionError) -> String {
     if isatty(STDIN_FILENO) == 1 {
-      guard let typed = getpass("Passphrase: ") else { throw InspectionError(.usage, "No passphrase was given.") }
+      guard let typed = getpass(prompt) else { throw InspectionError(.usage, "No passphrase was given.") }
       return String(cString: typed)
     }
     guard let line = readLine(strippingNewline: true) else { throw InspectionError(.usage, "No passphrase was given.") }
@@ -62,16 +59,42 @@ struct KeyOptions: ParsableArguments {
     do throws(StorageError) { return try EncryptionKey(bytes) } catch { throw InspectionError(error) }
   }
 
-  private static func key(_ passphrase: String) throws(InspectionError) -> any StoreKey {
+  static func key(_ passphrase: String) throws(InspectionError) -> any StoreKey {
     do throws(StorageError) { return try EncryptionKey(passphrase: passphrase) } catch { throw InspectionError(error) }
   }
   #else
   private static func key(bytes: [UInt8]) throws(InspectionError) -> any StoreKey { throw withoutEncryption }
-  private static func key(_ passphrase: String) throws(InspectionError) -> any StoreKey { throw withoutEncryption }
+  static func key(_ passphrase: String) throws(InspectionError) -> any StoreKey { throw withoutEncryption }
 
   private static var withoutEncryption: InspectionError {
     InspectionError(
       .usage, "This 'inspect' was built without encryption; build it with 'swift build --enable-all-traits --product inspect'.")
   }
   #endif
+}
+
+/// The key of a store that is made, or of one that gets another key: from a file or from who sits there, as `KeyOptions`.
+struct NewKeyOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("A file with the new key, 64 bytes or 128 hexadecimal digits.", valueName: "file"))
+  var newKeyFile: String?
+
+  @Flag(help: "Asks twice for a new passphrase, or reads it as the next line of standard input.")
+  var newPassphrase = false
+
+  var isGiven: Bool { newKeyFile != nil || newPassphrase }
+
+  /// nil where none is given. May ask: after the passphrase that the store has.
+  func key() throws(InspectionError) -> (any StoreKey)? {
+    if let newKeyFile {
+      if newPassphrase { throw InspectionError(.usage, "A store has a key in a file or a passphrase, not both.") }
+      return try KeyOptions.key(inFile: newKeyFile)
+    }
+    guard newPassphrase else { return nil }
+    let typed = try KeyOptions.askForPassphrase("New passphrase: ")
+    // Nobody sees what is typed, and who mistypes it has lost the store. What comes from elsewhere was not typed here.
+    if isatty(STDIN_FILENO) == 1, try KeyOptions.askForPassphrase("The same again: ") != typed {
+      throw InspectionError(.usage, "The two passphrases differ; nothing was done.")
+    }
+    return try KeyOptions.key(typed)
+  }
 }

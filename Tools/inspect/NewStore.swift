@@ -10,13 +10,14 @@ import StoreInspection
 struct CopyKeyOptions: ParsableArguments {
   static let discussion = "An encrypted store's copy has the same key, unless it is told to have another one or none."
 
-  @Option(help: ArgumentHelp("The file with the copy's key.", valueName: "file")) var newKeyFile: String?
+  @OptionGroup var newKey: NewKeyOptions
   @Flag(help: "Does not encrypt the copy.") var plain = false
 
+  /// May ask for the copy's passphrase.
   func encryption() throws(InspectionError) -> CopyEncryption {
-    guard let newKeyFile else { return plain ? .none : .unchanged }
-    if plain { throw InspectionError(.usage, "A copy has a key or is plain, not both.") }
-    return .key(try KeyOptions.key(inFile: newKeyFile))
+    if plain, newKey.isGiven { throw InspectionError(.usage, "A copy has a key or is plain, not both.") }
+    if let key = try newKey.key() { return .key(key) }
+    return plain ? .none : .unchanged
   }
 
   /// The copy's key, if the store has this one; nil: it is not encrypted.
@@ -40,7 +41,7 @@ extension InspectCommand.Backend {
   /// Makes a new store and has it filled: beside, so that nobody finds half a store and nothing that is there meanwhile is
   /// touched. Until it is complete it is its maker's alone; what a killed process leaves of it goes with the next store of the name.
   ///
-  /// Status `.usage` when there is a file already, or a store of LMDB was to be encrypted.
+  /// Status `.usage` when there is a file already.
   ///
   /// - Parameters:
   ///   - mode: the permissions of what the store is made of, and of the store. A process's umask may take some away.
@@ -51,14 +52,10 @@ extension InspectCommand.Backend {
     if FileManager.default.fileExists(atPath: path) {
       throw InspectionError(.usage, "\(path) is there already; name a file that is not.")
     }
-    if self == .lmdb, key != nil {
-      throw InspectionError(
-        .usage, "A store of LMDB cannot be encrypted. Make one of SQLite, or one that is not encrypted (a copy: with --plain).")
-    }
     let made: AsideFile
     do throws(StorageError) { made = try AsideFile(for: path, mode: 0o600) } catch { throw InspectionError(error) }
     let aside = made.path + ".store"
-    let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: aside) : SQLiteBackend(path: aside, key: key)
+    let backend: any StorageBackend = self == .lmdb ? LMDBBackend(path: aside, key: key) : SQLiteBackend(path: aside, key: key)
     defer {
       made.letGo()
       // What could not be removed is found as long as this file is there.

@@ -5,10 +5,15 @@ import StoreInspection
 enum Terminal {
   private static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-  static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+  /// Lines of text. What a terminal would obey is escaped in them: names and subjects are what others wrote.
+  static func say(_ text: String) {
+    write(text.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.escaped(String($0)) }.joined(separator: "\n"))
+  }
+
+  private static func write(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
   static func heading(_ text: String) {
-    say(isTerminal ? "\n\u{1B}[1m\(text)\u{1B}[0m" : "\n\(text)\n\(String(repeating: "=", count: text.count))")
+    write(isTerminal ? "\n\u{1B}[1m\(text)\u{1B}[0m" : "\n\(text)\n\(String(repeating: "=", count: text.count))")
   }
 
   /// A question with its answer in rows, and how long it took to get it.

@@ -40,11 +40,12 @@ struct HandlerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Removes a handler that is not run any more: for it a store keeps all that has come since its last event.",
       discussion: """
-        End its processes first: one that is at work is seen, and nothing is removed; one that waits for events is not, and would begin \
-        with the store's first entry again. Removed from all stores, the handler begins with what comes when it is run again, as a new \
+        End its processes first: one that is at work is seen, and nothing is removed; one that waits for events is not, and handles \
+        nothing more until it is started again. Removed from all stores, the handler begins with what comes when it is run again, as a new \
         one does.
         """)
     @OptionGroup var option: PlaceOption
+    @Flag(help: "No error if it is gone already: for scripts that may be run again.") var ifThere = false
     @Argument(help: "The store: '/ann/orders', or '*' for all, and for the name that the server knows.") var path: String
     @Argument var name: String
 
@@ -54,6 +55,7 @@ struct HandlerCommand: AsyncParsableCommand {
       let removal = try await option.place.withStores { try await $0.removeHandler(name, from: path, at: HandlerCommand.now) }
       switch removal {
       case .removed(let count): print("\(count) stores")
+      case .isUnknown where ifThere: print("0 stores")
       case .isUnknown: throw Trouble("There is no handler '\(name)'\(path.map { " at '\($0)'" } ?? "").")
       case .isHeld(let report):
         throw Trouble("A process has the handler '\(name)' at '\(report.path)': end the processes that run it first.")

@@ -26,12 +26,15 @@ final class RunningServer: Sendable {
     self.verifier = verifier
     var configuration = ServerConnectionConfiguration()
     configuration.storesOfUser = settings.storesOfUser
+    configuration.replicasOfUser = settings.devicesOfUser ?? configuration.replicasOfUser
+    configuration.bytesOfStore = settings.megabytesOfStore.map { $0 << 20 }
     let access = DirectoryAccess(backend.directory, verifier)
     let host = SyncHost(stores: backend.stores, access: access, configuration: configuration, logger: logger)
     self.host = host
     var accountOptions = Accounts.Options()
     (accountOptions.triesPerMinute, accountOptions.allowsRegistration) = (settings.loginTries, settings.registration)
-    let accounts = Accounts(backend.directory, issuer, options: accountOptions, ended: { await host.expel(login: $0) })
+    let accounts = Accounts(
+      backend.directory, issuer, stores: backend.stores, options: accountOptions, ended: { await host.expel(login: $0) })
     let events = ServerEvents(backend.stores)
     self.events = events
     let routes = ServerRoutes(
@@ -146,6 +149,8 @@ final class RunningServer: Sendable {
       case .dealt: continue
       case .leaseLost(let handler, let store):
         logger.warning("A handler lost a store's lease, and begins anew.", metadata: ["handler": "\(handler)", "store": "\(store)"])
+      case .removed(let handler, let store):
+        logger.warning("A handler was removed, and goes on there no more.", metadata: ["handler": "\(handler)", "store": "\(store)"])
       case .unavailable(let handler, let error): logger.error("A handler waits.", metadata: ["handler": "\(handler)", "why": "\(error)"])
       case .failed(let handler, let store, let attempt, let error):
         logger.error(

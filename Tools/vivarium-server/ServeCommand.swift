@@ -29,12 +29,15 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Connections at one time. (default: 10000)") var connections: Int?
   @Option(help: "Connections from one address. (default: 1000)") var connectionsPerAddress: Int?
   @Option(help: "Stores that a user can make below his name, beside his management store. (default: any number)") var storesPerUser: Int?
+  @Option(help: "Devices that a user can have at one store. (default: 10000)") var devicesPerUser: Int?
+  @Option(help: "Megabytes of one store, its log included. (default: any number)") var megabytesPerStore: Int?
   @Option(help: "One of trace, debug, info, notice, warning, error, critical. (default: info)") var logLevel: Logger.Level?
 
   func validate() throws {
     let numbers: [(setting: NumberSetting, value: Int?)] = [
       (.port, port), (.forgetAfter, forgetAfter), (.loginTries, loginTries), (.connections, connections),
       (.connectionsPerAddress, connectionsPerAddress), (.storesPerUser, storesPerUser),
+      (.devicesPerUser, devicesPerUser), (.megabytesPerStore, megabytesPerStore),
     ]
     for (setting, value) in numbers {
       let range = setting.range
@@ -77,6 +80,8 @@ struct ServeCommand: AsyncParsableCommand {
     merged.connections = connections ?? merged.connections
     merged.connectionsOfAddress = connectionsPerAddress ?? merged.connectionsOfAddress
     merged.storesOfUser = storesPerUser ?? merged.storesOfUser
+    merged.devicesOfUser = devicesPerUser ?? merged.devicesOfUser
+    merged.megabytesOfStore = megabytesPerStore ?? merged.megabytesOfStore
     merged.logLevel = logLevel ?? merged.logLevel
     return merged
   }

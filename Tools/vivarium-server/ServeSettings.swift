@@ -17,12 +17,14 @@ struct ServeSettings {
   var connections = 10_000
   var connectionsOfAddress = 1_000
   var storesOfUser: Int?
+  var devicesOfUser: Int?
+  var megabytesOfStore: Int?
   var logLevel = Logger.Level.info
 
   /// What a file may set, by the names of the flags.
   private static let names = [
     "folder", "postgres", "host", "port", "behind-proxy", "certificate", "key", "forget-after", "issuer", "registration", "login-tries",
-    "connections", "connections-per-address", "stores-per-user", "log-level",
+    "connections", "connections-per-address", "stores-per-user", "devices-per-user", "megabytes-per-store", "log-level",
   ]
 
   /// The usual, with what a file says in its place.
@@ -43,6 +45,8 @@ struct ServeSettings {
       case "connections": connections = try entry.number(NumberSetting.connections.range)
       case "connections-per-address": connectionsOfAddress = try entry.number(NumberSetting.connectionsPerAddress.range)
       case "stores-per-user": storesOfUser = try entry.number(NumberSetting.storesPerUser.range)
+      case "devices-per-user": devicesOfUser = try entry.number(NumberSetting.devicesPerUser.range)
+      case "megabytes-per-store": megabytesOfStore = try entry.number(NumberSetting.megabytesPerStore.range)
       case "log-level":
         guard let level = Logger.Level(rawValue: entry.value) else {
           throw Trouble("\(entry.place): 'log-level' is one of \(Logger.Level.names), and not '\(entry.value)'.")
@@ -62,13 +66,15 @@ enum NumberSetting: String {
   case connections
   case connectionsPerAddress = "connections-per-address"
   case storesPerUser = "stores-per-user"
+  case devicesPerUser = "devices-per-user"
+  case megabytesPerStore = "megabytes-per-store"
 
   var range: ClosedRange<Int> {
     switch self {
     case .port: 0...65535
     case .forgetAfter: 1...3650
     case .loginTries: 1...1000
-    case .connections, .connectionsPerAddress, .storesPerUser: 1...1_000_000
+    case .connections, .connectionsPerAddress, .storesPerUser, .devicesPerUser, .megabytesPerStore: 1...1_000_000
     }
   }
 }

@@ -1,6 +1,7 @@
 #if Sync
 import Foundation
 import Logging
+import StoreValues
 
 /// Lines of `name=value` on the standard error, one for each thing that happened: `time=… level=info message="…" user=ann`.
 struct ServerLog: LogHandler {
@@ -27,7 +28,7 @@ struct ServerLog: LogHandler {
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  /// What others wrote begins no line of its own.
+  /// What others wrote begins no line of its own, and a terminal that shows the log obeys none of it.
   static func quoted(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { byte in
       byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "=") && byte != UInt8(ascii: "\\")
@@ -37,7 +38,7 @@ struct ServerLog: LogHandler {
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"", "\\": quoted += "\\\(scalar)"
-      case _ where scalar.properties.generalCategory == .control: quoted += "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where scalar.isObeyedByTerminals: quoted += "\\u{\(String(scalar.value, radix: 16))}"
       default: quoted.unicodeScalars.append(scalar)
       }
     }

@@ -26,12 +26,16 @@ struct StoreCommand: AsyncParsableCommand {
         by a new device, it is another one: they begin anew, and do again what they have not sent.
         """)
     @OptionGroup var option: PlaceOption
+    @Flag(help: "No error if it is gone already: for scripts that may be run again.") var ifThere = false
     @Argument var path: String
 
     func run() async throws {
       guard let path = StorePath(self.path) else { throw Trouble("'\(self.path)' is no path of a store.") }
       guard !path.isOfServer else { throw Trouble("The server itself needs the store '\(path)'.") }
-      try await option.place.withStores { try await $0.removeStore(path) }
+      let ifThere = ifThere
+      try await option.place.withStores { stores in
+        do { try await stores.removeStore(path) } catch let error as ServerStoreError where ifThere && error.code == .unknownStore {}
+      }
     }
   }
 

@@ -84,12 +84,16 @@ struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Removes a user, his log-ins and his rights, and ends his connections. His stores stay.")
     @OptionGroup var option: PlaceOption
+    @Flag(help: "No error if he is gone already: for scripts that may be run again.") var ifThere = false
     @Argument var name: String
 
     func run() async throws {
-      let name = name
+      let (name, ifThere) = (name, ifThere)
       try await option.place.withDirectory { directory in
-        guard try await directory.user(name) != nil else { throw Trouble("There is no user '\(name)'.") }
+        guard try await directory.user(name) != nil else {
+          if ifThere { return }
+          throw Trouble("There is no user '\(name)'.")
+        }
         _ = try await directory.update(name) { _ in nil }
       }
     }

@@ -19,7 +19,7 @@ import Vivarium
       server has), follow (from then on a line with ~ for each change that another device made).
       """)
 
-  @Option(help: "The file; it is made when it is missing. Without it, one that all terminals of this machine share until it restarts.")
+  @Option(help: "The file; it is made when it is missing. Without it, your own: all your terminals of this machine share it.")
   var path: String?
   @Flag(help: "Read commands from the input.")
   var script = false
@@ -28,8 +28,7 @@ import Vivarium
   @OptionGroup var other: OtherDevices
 
   @MainActor func run() async throws {
-    let shared = FileManager.default.temporaryDirectory.appending(path: "vivarium-tasks.lmdb")
-    let url = path.map { URL(fileURLWithPath: $0) } ?? shared
+    let url = try path.map { URL(fileURLWithPath: $0) } ?? OwnFolder.list()
     let sync = try other.configuration()
     do { try await run(try TaskBoard.open(url, sync: sync)) } catch let error as StoreError { throw Refusal(error: error) }
   }

@@ -41,6 +41,10 @@ int cs_reserve(int file, int64_t length);
 // Gives a file another name, unless something has that already (EEXIST). An errno value.
 int cs_rename_new(const char *from, const char *to);
 
+// Whether what a path leads to is where something is mounted: of a file, that it was mounted by itself. 1 or 0; -1 where the system
+// does not say.
+int cs_is_mount(const char *path);
+
 // Gives the blocks of a range back and leaves zeroes; the file keeps its length. An errno value, EOPNOTSUPP where there is
 // no such thing.
 int cs_punch(int file, int64_t start, int64_t length);

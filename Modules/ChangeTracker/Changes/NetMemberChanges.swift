@@ -19,8 +19,9 @@ package struct NetMemberChanges: Sendable {
   private var changes: [[UInt8]: Change] = [:]
   /// The changes are unknown, or the owner is deleted: nothing counts as unchanged.
   private var isLost = false
-  /// The keys of a map that skipped commits inserted (true) or removed (false) since observers were last called.
-  package private(set) var skippedKeys: [String: Bool] = [:]
+  /// The keys of a map that skipped commits inserted (true) or removed (false) since observers were last called. As values, which are
+  /// equal if their bytes are.
+  package private(set) var skippedKeys: [Value: Bool] = [:]
 
   package init(count: Int, isMap: Bool) {
     oldCount = max(count, 0)
@@ -39,7 +40,7 @@ package struct NetMemberChanges: Sendable {
 
   /// Records a change of a key that observers know without having been called.
   package mutating func learn(_ change: MemberChange) {
-    if isMap, case .string(let key) = change.member { skippedKeys[key] = change.kind != .removed }
+    if isMap { skippedKeys[change.member] = change.kind != .removed }
   }
 
   /// Adds the next change of a member. An object removed and inserted again counts as modified, as does a key of a map, because

@@ -33,7 +33,22 @@ extension RecordedTransaction {
     return found
   }
 
-  func nullify(_ relationship: IncomingRelationship, target: ObjectKey, of table: TableID) throws(StorageError) {
+  /// Removes objects that are about to be deleted from all links and collections, but for those of objects that go with them. Costs
+  /// the links to them, and not the objects, where the engine can tell which are linked.
+  func unlink(_ doomed: KeyRuns, of table: TableID) throws(StorageError) {
+    let keys = Array(doomed)
+    for relationship in relationships(to: table) {
+      let owners = relationship.column.table == table ? doomed : KeyRuns()
+      for key in try transaction.linked(keys, in: table, through: relationship.column) {
+        try nullify(relationship, target: ObjectKey(key), of: table, except: owners)
+      }
+    }
+  }
+
+  /// - Parameter doomed: owners that need not be changed.
+  func nullify(
+    _ relationship: IncomingRelationship, target: ObjectKey, of table: TableID, except doomed: KeyRuns = KeyRuns()
+  ) throws(StorageError) {
     var sources: [Int64] = []
     let link = ObjectLink(table, target)
     func collect(_ keys: UnsafeBufferPointer<Int64>) -> Step {
@@ -45,7 +60,7 @@ extension RecordedTransaction {
     } else {
       try transaction.sources(of: link, through: relationship.column, collect)
     }
-    for source in sources {
+    for source in sources where !doomed.contains(source) {
       if !relationship.schema.isRelationship || relationship.schema.isSet || relationship.schema.isMap {
         try nullify(relationship.column, relationship.schema, link, in: ObjectKey(source))
       } else if relationship.schema.isList {

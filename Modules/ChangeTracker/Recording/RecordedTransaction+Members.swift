@@ -49,9 +49,9 @@ extension RecordedTransaction {
     return true
   }
 
-  /// Empties a set or a map with one recorded removal per member. O(members).
+  /// Empties a set or a map with one recorded removal per member. An empty one was not cleared, as an empty list is not. O(members).
   public func removeAllMembers(of column: ColumnID, _ owner: ObjectKey) throws(StorageError) {
-    part.notes?.clear(column, owner)
+    if part.notes != nil, try transaction.elementCount(column, owner) > 0 { part.notes?.clear(column, owner) }
     if transaction.catalog[column]?.schema.isMap == true {
       for entry in try transaction.entries(column, owner, 0..<Int.max) { try remove(key: entry.key, from: column, owner) }
     } else {

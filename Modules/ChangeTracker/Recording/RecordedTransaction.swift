@@ -24,6 +24,8 @@ public final class RecordedTransaction {
   /// What was recorded before each open savepoint: so a savepoint costs what happens in it, and not what happened before.
   private var savepoints: [RecordedPart] = []
   private var changedCatalog = false
+  /// The catalog from before the write; nil if the write did not change it.
+  package private(set) var catalogBefore: Catalog?
   /// Relationships by target table; computed on demand, dropped with the catalog.
   var incoming: [TableID: [IncomingRelationship]]?
   private var knownOwnership: Ownership?
@@ -153,8 +155,8 @@ extension RecordedTransaction {
     }
   }
 
-  /// Deletes the existing ones of the given objects in one engine call. Returns false, having done nothing, if a delete has
-  /// further consequences: links or collections that may point to the objects, owned objects, derived properties, recorded
+  /// Deletes the existing ones of the given objects in one engine call, after removing them from every link and collection that points
+  /// to them. Returns false, having done nothing, if a delete has further consequences: owned objects, derived properties, recorded
   /// values. Then call `delete` for each object.
   public func deletePlainly(_ table: TableID, _ keys: [Int64]) throws(StorageError) -> Bool {
     if hasRules, ownership.owning[table] != nil || ownership.denying[table] != nil { return false }
@@ -163,8 +165,22 @@ extension RecordedTransaction {
 
   /// As `deletePlainly`, but ignores delete rules: for emptying a store.
   public func deleteAlone(_ table: TableID, all keys: [Int64]) throws(StorageError) -> Bool {
-    guard part.values == nil, part.notes == nil, derivations.isEmpty, relationships(to: table).isEmpty else { return false }
-    part.changes.delete(table, try transaction.delete(table, all: keys))
+    guard part.values == nil, part.notes == nil, derivations.isEmpty else { return false }
+    if keys.isEmpty { return true }
+    if relationships(to: table).isEmpty {
+      part.changes.delete(table, try transaction.delete(table, all: keys))
+      return true
+    }
+    let doomed = KeyRuns(keys)
+    do throws(StorageError) {
+      try unlink(doomed, of: table)
+      part.changes.delete(table, try transaction.delete(table, all: Array(doomed)))
+    } catch {
+      // Links are gone, and the objects are there.
+      var error = error
+      if error.scope == .statement { error.scope = .transaction }
+      throw error
+    }
     return true
   }
 
@@ -211,7 +227,9 @@ extension RecordedTransaction {
 
   /// Changes the catalog. See `WriteTransaction.setCatalog`.
   public func setCatalog(_ catalog: Catalog) throws(StorageError) {
+    let before = transaction.catalog
     try transaction.setCatalog(catalog)
+    if !changedCatalog { catalogBefore = before }
     changedCatalog = true
     incoming = nil
     knownOwnership = nil

@@ -108,7 +108,7 @@ extension ExpressionNode {
   fileprivate func everyPath(_ scope: PathScope) -> [PropertyPath] {
     switch self {
     // An object named by its key is compared alike whether it exists or not, as long as nothing links to it.
-    case .constant, .constants, .object, .variable: return []
+    case .constant, .constants, .object, .mixed, .variable: return []
     case .list(let elements): return elements.flatMap { $0.everyPath(scope) }
     case .path(let path): return [scope.resolved(path)]
     case .folded(let inner, _), .quantified(_, let inner): return inner.everyPath(scope)

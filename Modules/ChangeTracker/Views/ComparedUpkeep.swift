@@ -38,11 +38,12 @@ package final class ComparedUpkeep {
   }
 
   /// Takes the result from the version that `from` reads to the version that `to` reads. `records` are the commits between the
-  /// two; nil if unknown. Returns nil if no row was touched.
+  /// two; nil if unknown. `asked` are the rows in the version that `to` reads, identified as by `RowIdentity`, if somebody asked for them
+  /// before. Returns nil if no row was touched.
   ///
   /// If reading throws, the result is unchanged; the step can be retried.
   package func apply(
-    _ records: [CommitRecord]?, from: any StorageReading, to: any StorageReading
+    _ records: [CommitRecord]?, from: any StorageReading, to: any StorageReading, asked: [Int64]? = nil
   ) throws(StorageError) -> ComparedStep? {
     var marks: [Int64: RowMarks] = [:]
     for record in records ?? [] {
@@ -50,7 +51,7 @@ package final class ComparedUpkeep {
     }
     let old = rows
     if records?.contains(where: question.mayBeChanged) ?? true {
-      rows = RowIdentity.rows(of: try question.keys(to))
+      rows = if let asked { asked } else { RowIdentity.rows(of: try question.keys(to)) }
       evaluations += 1
     }
     if marks.isEmpty, rows == old { return nil }

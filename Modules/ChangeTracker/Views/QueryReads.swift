@@ -59,7 +59,7 @@ extension PredicateNode {
 extension ExpressionNode {
   fileprivate func paths(_ obstacles: inout [String]) -> [PropertyPath] {
     switch self {
-    case .constant, .constants, .object, .variable: return []
+    case .constant, .constants, .object, .mixed, .variable: return []
     case .list(let elements):
       var paths: [PropertyPath] = []
       for element in elements { paths += element.paths(&obstacles) }

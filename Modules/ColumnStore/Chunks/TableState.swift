@@ -13,6 +13,8 @@ final class TableState {
   /// The slot of each property number; -1: none.
   @exclusivity(unchecked) private var slots: [Int16] = []
   let rowsPerChunk: Int
+  /// Whether the indexes of the file have no entries of fresh rows.
+  private let leavesFreshOut: Bool
 
   /// The key of the next object.
   @exclusivity(unchecked) var nextKey: Int64 = 1
@@ -50,21 +52,27 @@ final class TableState {
   /// Parallel to `indexes`: the readers, and this write's edits.
   @exclusivity(unchecked) var readers: [IndexReader?] = []
   @exclusivity(unchecked) var edits: [IndexEdits?] = []
+  /// Which numbers the fresh rows have in the unique index of integers that was looked up last.
+  @exclusivity(unchecked) private var freshNumbers: WordFilter?
   /// The lists changed by this write.
   var lists: [ListOwner: EditedList] = [:]
   /// Objects deleted by this write whose values or lists have entries of their own.
   var leavingEntries: Set<Int64> = []
 
-  init(_ shapes: TableShapes, rowsPerChunk: Int) {
+  init(_ shapes: TableShapes, _ header: FileHeader) {
     id = shapes.entry.id
     entry = shapes.entry
-    self.rowsPerChunk = rowsPerChunk
+    rowsPerChunk = header.rowsPerChunk
+    leavesFreshOut = header.leavesFreshOut
     self.shapes = []
     traits = .allocate(capacity: 1)
     adopt(shapes)
   }
 
-  deinit { traits.deallocate() }
+  deinit {
+    traits.deallocate()
+    freshNumbers?.deallocate()
+  }
 
   /// Replaces the table's description. Columns are only ever appended, and the last ones removed if that is undone.
   func adopt(_ new: TableShapes) {
@@ -108,6 +116,22 @@ final class TableState {
   @inline(__always) func changeFresh() {
     isFreshChanged = true
     storedFresh = nil
+  }
+
+  /// Whether the entries of the fresh rows are in neither the blocks nor the edits of an index. Then a change of a fresh row needs
+  /// no edit, and who reads the index looks at the rows.
+  @inline(__always) func lacksFresh(_ position: Int) -> Bool { leavesOut(position) && edits[position]?.hasFresh != true }
+
+  /// Whether the blocks of an index have no entries of fresh rows.
+  @inline(__always) func leavesOut(_ position: Int) -> Bool { leavesFreshOut && indexes[position].isOfRows }
+
+  /// The key from which on rows have no entries in the blocks of an index.
+  func endOfEntries(_ position: Int) -> Int64 { leavesOut(position) ? fresh?.firstKey ?? .max : .max }
+
+  /// Keeps a filter as long as the table, or until the next.
+  func keep(_ filter: WordFilter) {
+    freshNumbers?.deallocate()
+    freshNumbers = filter
   }
 
   /// Whether the index is a unique one whose keys are integers.

@@ -2,21 +2,26 @@ import StorageInterface
 import StoreValues
 
 extension ColumnEngine: FileCopying {
-  /// As `FileCopying` describes. `.key` throws `.unsupported`, because index keys are stored in sort order.
+  /// As `FileCopying` describes, by the store below.
+  @discardableResult
   public func writeCopy(
     to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Version {
+    try writeCopy(to: path, encryption, isPrivate: false, progress)
+  }
+
+  /// As `FileCopying` describes.
+  @discardableResult
+  public func writeCopy(
+    to path: String, _ encryption: CopyEncryption, isPrivate: Bool, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError) -> Version {
     try checkOpen()
-    if case .key = encryption {
-      throw StorageError(
-        .unsupported, .statement, "A store of the engine '\(kind)' cannot be encrypted.",
-        remedy: "Keep it in SQLite ('StorageEncryption'), or on a volume that the system encrypts.")
-    }
     guard let upkeep = store.upkeep else {
       throw StorageError(.unsupported, .statement, "A store of the engine '\(kind)' has no file that could be copied.")
     }
     let snapshot = try store.beginSnapshot()
     defer { snapshot.end() }
-    try upkeep.writeCopy(of: snapshot, to: path, progress)
+    try upkeep.writeCopy(of: snapshot, to: path, encryption, isPrivate: isPrivate, progress)
+    return snapshot.version
   }
 }

@@ -11,7 +11,8 @@ import Synchronization
 /// **Threads.** Every call is safe from any thread at any time.
 public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing, SpaceReclaiming {
   public var powers: EnginePowers {
-    EnginePowers(announcing: self, syncing: self, space: self, structure: self, copying: store.upkeep == nil ? nil : self)
+    EnginePowers(
+      announcing: self, syncing: self, space: self, structure: self, copying: store.upkeep == nil ? nil : self, key: key)
   }
   let store: any KeyValueStore
   let header: FileHeader
@@ -36,6 +37,8 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
   /// As above, with a separate budget for decoded data.
   init(_ store: any KeyValueStore, _ options: OpenOptions, _ budget: ImageBudget) throws(StorageError) {
     self.store = store
+    isSealed = store is SealedStore
+    key = store.traits.key
     image = ColumnImage(budget)
     mark = store.traits.forkMark
     isReadOnly = options.isReadOnly
@@ -61,7 +64,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     }
     var isEmpty = true
     try [UInt8]([1]).lend { start throws(StorageError) in
-      try snapshot.visit(from: start, sharing: 0, reverse: false) { _, _ in
+      try snapshot.visitKeys(from: start, sharing: 0, reverse: false) { _ in
         isEmpty = false
         return .stop
       }
@@ -79,12 +82,17 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     if let header = try readHeader(store) { return header }
     let header = FileHeader(pageSize: store.traits.pageSize, pageOverhead: store.traits.pageOverhead)
     var batch = KeyValueBatch(version: Version(0))
-    EntryKey.header.withBytes { batch.append(key: $0, value: header.encoded(format: 1)) }
+    EntryKey.header.withBytes { batch.append(key: $0, value: header.encoded(format: header.format)) }
     try writer.apply(batch, .full)
     return header
   }
 
   public var kind: String { store.traits.kind }
+
+  /// Whether the entries below are encrypted.
+  package let isSealed: Bool
+  /// What is written of the store to other files is encrypted with it.
+  private let key: (any StoreKey)?
 
   /// Whether `close` was called.
   public var isClosed: Bool { closed.load(ordering: .relaxed) }
@@ -123,7 +131,7 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     defer { snapshot.end() }
     var oldest: UInt64?
     try EntryKey.history(0).withBytes { from throws(StorageError) in
-      try snapshot.visit(from: from, sharing: 1, reverse: false) { key, _ in
+      try snapshot.visitKeys(from: from, sharing: 1, reverse: false) { key in
         if key.count == 9 {
           oldest = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         }

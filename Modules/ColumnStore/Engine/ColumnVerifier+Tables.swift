@@ -39,7 +39,7 @@ extension ColumnVerifier {
       }
       guard isLive else { continue }
       if let external = chunk.cells[slot].external, Bits.test(external, row) {
-        _ = try reading.externalBytes(table, slot, chunk.key(at: row))
+        _ = try reading.passingBytes(table, slot, chunk.key(at: row))
       } else if shape.form.isWord, let ordinal = ColumnVerifier.ordinal(vector.word(at: row), shape.form),
         ordinal < vector.min || ordinal > vector.max {
         fault(place, "has bounds that leave out the value of row \(row)")
@@ -81,6 +81,7 @@ extension ColumnVerifier {
     }
     trying(place) { () throws(StorageError) in
       let reader = try reading.reader(table, position)
+      let end = table.endOfEntries(position)
       var count = 0
       var last: [UInt8]?
       for i in 0..<reader.fences.count {
@@ -94,6 +95,7 @@ extension ColumnVerifier {
           }
           let isInside = !entry.lexicographicallyPrecedes(fence) && (next.map { entry.lexicographicallyPrecedes($0) } ?? true)
           if !isInside { fault(place, "entry \(row) of block \(i) lies outside the block's fences") }
+          if block.object(at: row) >= end { fault(place, "entry \(row) of block \(i) is of a fresh row") }
           last = entry
         }
         count += block.count

@@ -6,15 +6,23 @@ import StorageInterface
 struct FileHeader: Sendable {
   private static let mark: [UInt8] = Array("VIVARIUM".utf8)
 
-  /// 1 until the catalog needs more (`Catalog.formatNeeded`). Never lowered; another process may have raised it since.
+  /// Of files that older builds made: 1 until the catalog needs more (`Catalog.formatNeeded`). Never lowered; another process may
+  /// have raised it since, but not to `newest`.
   let format: Int
   let rowsPerChunk: Int
   let blockLimit: Int
   let freshLimit: Int
 
+  /// The format of new files, and the highest that this build knows. It has all that the catalog may need.
+  static let newest = 6
+
+  /// Whether indexes have no entries of fresh rows. A file is born so or not: builds that do not know of it may be writing any
+  /// other at the same time.
+  var leavesFreshOut: Bool { format >= 6 }
+
   /// The header of a new file: a column of four bytes per row with a null bitmap fills one page, of eight bytes two.
   init(pageSize: Int, pageOverhead: Int) {
-    format = 1
+    format = FileHeader.newest
     let page = min(max(pageSize, 512), 65_536) - pageOverhead
     let width = pageSize <= 4_096 ? 4 : 8
     let rows = (page - ColumnHeader.size - 8) * 8 / (width * 8 + 1)
@@ -29,9 +37,9 @@ struct FileHeader: Sendable {
     }
     guard bytes.count >= 24 else { throw .corrupt("the header is cut off") }
     format = Int(start.number(8, as: UInt32.self))
-    guard format <= Catalog.formatMax else {
+    guard format <= FileHeader.newest else {
       throw StorageError(
-        .unsupportedVersion, .engine, "The store has format \(format); this build knows up to \(Catalog.formatMax).",
+        .unsupportedVersion, .engine, "The store has format \(format); this build knows up to \(FileHeader.newest).",
         remedy: "Open it with a newer build.")
     }
     rowsPerChunk = Int(start.number(12, as: UInt32.self))

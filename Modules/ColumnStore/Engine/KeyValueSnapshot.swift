@@ -3,8 +3,8 @@ import StoreValues
 
 /// A snapshot of a key-value store.
 ///
-/// **Memory.** Bytes that `value` returns or closures receive stay in place and unchanged until `end` (or the last reference),
-/// so readers can keep pointers. They are not aligned.
+/// **Memory.** Bytes that `value` returns stay in place and unchanged until `end` (or the last reference), so readers can keep
+/// pointers; those that closures receive at least until the closure returns. They are not aligned.
 /// **Threads.** One thread at a time, but any.
 public protocol KeyValueSnapshot: AnyObject, Sendable {
   var version: Version { get }
@@ -30,6 +30,11 @@ public protocol KeyValueSnapshot: AnyObject, Sendable {
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError)
 
+  /// As `visit`, without values, which a store may have to make first. The default visits both.
+  func visitKeys(
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool, _ body: (_ key: UnsafeRawBufferPointer) -> Step
+  ) throws(StorageError)
+
   /// Releases the version. Idempotent. Every other call throws `.closed` afterwards.
   func end()
 }
@@ -53,6 +58,9 @@ public struct LastingValue {
     self.init(copy.bytes, copy, isCopy: true)
   }
 
+  /// A buffer that was made for this value.
+  public init(making buffer: ValueBuffer) { self.init(buffer.bytes, buffer, isCopy: true) }
+
   /// A buffer that the store keeps.
   public init(sharing buffer: ValueBuffer) { self.init(buffer.bytes, buffer, isCopy: false) }
 
@@ -61,11 +69,18 @@ public struct LastingValue {
 }
 
 extension KeyValueSnapshot {
-  /// Entries whose keys begin with `prefix`, in key order.
-  public func visit(
-    within prefix: UnsafeRawBufferPointer, _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Step
+  /// Keys that begin with `prefix`, in order.
+  public func visitKeys(
+    within prefix: UnsafeRawBufferPointer, _ body: (_ key: UnsafeRawBufferPointer) -> Step
   ) throws(StorageError) {
-    try visit(from: prefix, sharing: prefix.count, reverse: false, body)
+    try visitKeys(from: prefix, sharing: prefix.count, reverse: false, body)
+  }
+
+  /// By `visit`.
+  public func visitKeys(
+    from start: UnsafeRawBufferPointer, sharing prefix: Int, reverse: Bool, _ body: (_ key: UnsafeRawBufferPointer) -> Step
+  ) throws(StorageError) {
+    try visit(from: start, sharing: prefix, reverse: reverse) { key, _ in body(key) }
   }
 
   /// A constant, because no value lacks an owner.

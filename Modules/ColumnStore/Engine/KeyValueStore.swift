@@ -56,12 +56,16 @@ public struct KeyValueTraits: Sendable {
   public var forkMark: ForkMark?
   /// The path of the file, which errors of damage name; nil for a store without one.
   public var file: String?
+  /// The key that the file is encrypted with; nil: it is not encrypted.
+  public var key: (any StoreKey)?
 
   /// Defaults suit a store with the usual page size.
   public init(
-    kind: String, pageSize: Int = 4_096, pageOverhead: Int = 16, forkMark: ForkMark? = nil, file: String? = nil
+    kind: String, pageSize: Int = 4_096, pageOverhead: Int = 16, forkMark: ForkMark? = nil, file: String? = nil,
+    key: (any StoreKey)? = nil
   ) {
     self.file = file
+    self.key = key
     self.kind = kind
     self.pageSize = pageSize
     self.pageOverhead = pageOverhead
@@ -80,9 +84,11 @@ public protocol KeyValueUpkeep: Sendable {
   /// As `SpaceReclaiming.reclaimSpace`.
   func reclaimSpace(_ deadline: Deadline) throws(StorageError) -> Int
 
-  /// Writes the entries of a snapshot of the store to a new file, as `FileCopying.writeCopy` describes.
+  /// Writes the entries of a snapshot of the store to a new file, as `FileCopying.writeCopy` describes. `.unsupported` if the
+  /// store cannot encrypt them so.
   func writeCopy(
-    of snapshot: any KeyValueSnapshot, to path: String, _ progress: (CopyProgress) -> Step
+    of snapshot: any KeyValueSnapshot, to path: String, _ encryption: CopyEncryption, isPrivate: Bool,
+    _ progress: (CopyProgress) -> Step
   ) throws(StorageError)
 
   /// Returns once every batch that this process applied before survives a power cut.

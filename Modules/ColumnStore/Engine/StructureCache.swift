@@ -105,7 +105,7 @@ final class ChunkDirectory: Sendable {
     var numbers: [Int64] = []
     let prefix = EntryKey.table(.chunkMap, table).bytes
     try prefix.lend { from throws(StorageError) in
-      try snapshot.visit(within: from) { key, _ in
+      try snapshot.visitKeys(within: from) { key in
         guard key.count == from.count + 8 else { return .stop }
         numbers.append(Int64(bigEndian: key.loadUnaligned(fromByteOffset: from.count, as: Int64.self)))
         return .proceed

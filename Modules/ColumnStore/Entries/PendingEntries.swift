@@ -9,7 +9,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
 
   var isEmpty: Bool { tail.isEmpty && runs.isEmpty }
 
-  private mutating func sortTail() {
+  fileprivate mutating func sortTail() {
     guard !tail.isEmpty else { return }
     Entry.sort(&tail)
     runs.append(tail)
@@ -50,8 +50,12 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return runs.first.map { PendingEntries.cancelled($0[...]) } ?? []
   }
 
+  /// The same for the entries of objects below a key.
+  mutating func net(below end: Int64) -> [Entry] { end == .max ? net() : net().filter { $0.object < end } }
+
   /// The same for the entries between two cuts.
-  private mutating func net(_ lower: IndexCut, _ upper: IndexCut) -> [Entry] {
+  mutating func net(_ lower: IndexCut, _ upper: IndexCut) -> [Entry] {
+    if isEmpty { return [] }
     sortTail()
     var found: [Entry] = []
     let (lowerBound, upperBound) = (lower.wordBound, upper.wordBound)
@@ -63,7 +67,7 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return PendingEntries.cancelled(found[...])
   }
 
-  private static func partition(_ run: [Entry], _ isBelow: (Entry) -> Bool) -> Int {
+  fileprivate static func partition(_ run: [Entry], _ isBelow: (Entry) -> Bool) -> Int {
     var (low, high) = (0, run.count)
     while low < high {
       let middle = (low + high) / 2
@@ -95,65 +99,9 @@ struct PendingEntries<Entry: BlockIndexEntry> {
     return result
   }
 
-  /// The objects between two cuts, as the write sees them; nil if the write changes none of them.
-  mutating func objects(
-    _ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut
-  ) throws(StorageError) -> [Int64]? {
-    let edits = isEmpty ? [] : net(lower, upper)
-    return edits.isEmpty ? nil : try merged(reader, edits, lower, upper)
-  }
-
-  private func merged(
-    _ reader: IndexReader, _ edits: [Entry], _ lower: IndexCut, _ upper: IndexCut
-  ) throws(StorageError) -> [Int64] {
-    var result: [Int64] = []
-    var next = 0
-    let scratch = ByteArena()
-    try reader.visit(lower, upper, descending: false) { block, range throws(StorageError) in
-      var entries: [Entry] = []
-      Entry.read(block, into: &entries, arena: scratch)
-      PendingEntries.apply(edits, from: &next, until: nil, to: entries[range]) { result.append($0.object) }
-      return .proceed
-    }
-    PendingEntries.apply(edits, from: &next, until: edits.count, to: [][...]) { result.append($0.object) }
-    return result
-  }
-
-  /// Merges stored entries and edits in order: emits the remaining and the added ones. Stops in the edits at `until`, or past
-  /// the last stored entry.
-  private static func apply(
-    _ edits: [Entry], from next: inout Int, until: Int?, to entries: ArraySlice<Entry>, _ emit: (Entry) -> Void
-  ) {
-    for entry in entries {
-      while next < until ?? edits.count, !edits[next].isRemoval, isOrdered(edits[next], entry) {
-        emit(edits[next])
-        next += 1
-      }
-      if next < until ?? edits.count, edits[next].isRemoval, edits[next].object == entry.object,
-        Entry.haveSameKey(edits[next], entry)
-      {
-        next += 1
-      } else {
-        emit(entry)
-      }
-    }
-    while let until, next < until {
-      if !edits[next].isRemoval { emit(edits[next]) }
-      next += 1
-    }
-  }
-
-  /// Orders by key and object only.
-  @inline(__always) private static func isOrdered(_ a: Entry, _ b: Entry) -> Bool {
-    var (a, b) = (a, b)
-    a.packed &= ~1
-    b.packed &= ~1
-    return Entry.isOrdered(a, b)
-  }
-
   mutating func count(_ reader: IndexReader, _ lower: IndexCut, _ upper: IndexCut) throws(StorageError) -> Int {
     let stored = try reader.count(lower, upper)
-    return isEmpty ? stored : net(lower, upper).reduce(stored) { $0 + ($1.isRemoval ? -1 : 1) }
+    return net(lower, upper).reduce(stored) { $0 + ($1.isRemoval ? -1 : 1) }
   }
 
   mutating func duplicate(isExempt: (UnsafeRawBufferPointer) -> Bool) -> (Int64, Int64)? {
@@ -165,5 +113,18 @@ struct PendingEntries<Entry: BlockIndexEntry> {
       if entries[i].object < found?.1 ?? .max { found = (entries[i - 1].object, entries[i].object) }
     }
     return found
+  }
+}
+
+extension PendingEntries where Entry == WordIndexEntry {
+  /// The least word, not below another, of an addition or a removal.
+  mutating func firstWord(from word: UInt64) -> UInt64? {
+    sortTail()
+    var least: UInt64?
+    for run in runs {
+      let from = PendingEntries.partition(run) { $0.word < word }
+      if from < run.count { least = min(least ?? .max, run[from].word) }
+    }
+    return least
   }
 }

@@ -42,21 +42,46 @@ struct FenceWords {
   }
 }
 
+/// Some hundred words in 4,096 bits: "not there" is certain. Raw memory that its maker frees.
+struct WordFilter {
+  private static let bitCount = 4_096
+  private let bits: UnsafeMutablePointer<UInt64>
+
+  init() {
+    bits = .allocate(capacity: WordFilter.bitCount / 64)
+    bits.initialize(repeating: 0, count: WordFilter.bitCount / 64)
+  }
+
+  func deallocate() { bits.deallocate() }
+
+  @inline(__always) private static func place(_ word: UInt64) -> Int {
+    Int(truncatingIfNeeded: FingerprintSet.fingerprint(word)) & (bitCount &- 1)
+  }
+
+  func insert(_ word: UInt64) { Bits.set(bits, WordFilter.place(word)) }
+
+  @inline(__always) func mayContain(_ word: UInt64) -> Bool { Bits.test(bits, WordFilter.place(word)) }
+}
+
 /// A unique index of integers as raw memory: lookups count no references. Valid as long as its reader, and until the first
 /// change of the index.
 struct DirectIndex {
   let index: IndexID
   private let fences: FenceWords
   private let blocks: BlockTable
+  /// Of the numbers that fresh rows have, whose entries are in no block.
+  private let fresh: WordFilter?
 
-  init(_ index: IndexID, _ reader: IndexReader) {
+  init(_ index: IndexID, _ reader: IndexReader, fresh: WordFilter?) {
     self.index = index
     fences = reader.fences.words
     blocks = reader.blocks
+    self.fresh = fresh
   }
 
-  /// The object of a word: 0 if there is none, nil if the block was not read yet.
+  /// The object of a word: 0 if there is none, nil if the block was not read yet, or if a fresh row may have the word.
   @inline(__always) func object(ofWord word: UInt64) -> Int64? {
+    if let fresh, fresh.mayContain(word) { return nil }
     guard fences.count > 0, let block = blocks.place(fences.block(ofWord: word)) else { return nil }
     return block.pointee?.object(ofWord: word) ?? 0
   }

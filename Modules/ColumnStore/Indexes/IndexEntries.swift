@@ -22,8 +22,8 @@ protocol BlockIndexEntry: PendingIndexEntry {
   func block(in fences: IndexFences) -> Int
   /// Whether the entry's key is before a cut.
   func isBelow(_ cut: IndexCut, _ bound: (word: UInt64, object: Int64)) -> Bool
-  /// Reads the entries of a block. Byte strings are copied to `arena`, or stay in the block's memory.
-  static func read(_ block: IndexBlock, into out: inout [Self], arena: ByteArena)
+  /// An entry of a block. Byte strings are copied to `arena`, or stay in the block's memory.
+  static func entry(of block: IndexBlock, _ i: Int, arena: ByteArena) -> Self
   /// The shortest bytes above `a` and not above `b` in entry order; nil if the two are equal.
   static func separator(_ a: Self, _ b: Self) -> [UInt8]?
   /// How many of `entries` from the first on fit a block of `limit` bytes; at least one.
@@ -33,6 +33,22 @@ protocol BlockIndexEntry: PendingIndexEntry {
   static func inserting(_ entry: Self, into block: IndexBlock, limit: Int) -> ValueBuffer?
   /// Whether the entries are in the order that `encode` relies on.
   static func areOrdered(_ entries: [Self]) -> Bool
+}
+
+extension BlockIndexEntry {
+  /// Reads the entries of a block.
+  static func read(_ block: IndexBlock, into out: inout [Self], arena: ByteArena) {
+    out.reserveCapacity(out.count + block.count)
+    for i in 0..<block.count { out.append(entry(of: block, i, arena: arena)) }
+  }
+
+  /// Orders by key and object only.
+  @inline(__always) static func isBelow(_ a: Self, _ b: Self) -> Bool {
+    var (a, b) = (a, b)
+    a.packed &= ~1
+    b.packed &= ~1
+    return isOrdered(a, b)
+  }
 }
 
 extension PendingIndexEntry {
@@ -57,9 +73,8 @@ struct WordIndexEntry: BlockIndexEntry {
     word != bound.word ? word < bound.word : object < bound.object
   }
 
-  static func read(_ block: IndexBlock, into out: inout [Self], arena: ByteArena) {
-    out.reserveCapacity(out.count + block.count)
-    for i in 0..<block.count { out.append(WordIndexEntry(word: block.word(at: i), packed: block.object(at: i) << 1)) }
+  @inline(__always) static func entry(of block: IndexBlock, _ i: Int, arena: ByteArena) -> Self {
+    WordIndexEntry(word: block.word(at: i), packed: block.object(at: i) << 1)
   }
 
   static func separator(_ a: Self, _ b: Self) -> [UInt8]? {
@@ -164,11 +179,8 @@ struct BytesIndexEntry: BlockIndexEntry {
 
   func isBelow(_ cut: IndexCut, _ bound: (word: UInt64, object: Int64)) -> Bool { cut.isAbove(key) }
 
-  static func read(_ block: IndexBlock, into out: inout [Self], arena: ByteArena) {
-    out.reserveCapacity(out.count + block.count)
-    for i in 0..<block.count {
-      out.append(BytesIndexEntry(block.key(at: i, in: arena), packed: block.object(at: i) << 1))
-    }
+  static func entry(of block: IndexBlock, _ i: Int, arena: ByteArena) -> Self {
+    BytesIndexEntry(block.key(at: i, in: arena), packed: block.object(at: i) << 1)
   }
 
   static func separator(_ a: Self, _ b: Self) -> [UInt8]? {

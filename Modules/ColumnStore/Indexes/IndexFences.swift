@@ -25,7 +25,7 @@ final class IndexFences: @unchecked Sendable {
     var starts = [0]
     var bytes: [UInt8] = []
     try prefix.lend { from throws(StorageError) in
-      try snapshot.visit(within: from) { key, _ in
+      try snapshot.visitKeys(within: from) { key in
         let fence = key.dropFirst(from.count)
         words.append(IndexFences.number(fence.prefix(8)))
         seconds.append(IndexFences.number(fence.dropFirst(8).prefix(8)))

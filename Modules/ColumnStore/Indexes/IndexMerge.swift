@@ -60,7 +60,7 @@ struct IndexMerge<Entry: BlockIndexEntry> {
       }
       var stored: [Entry] = []
       Entry.read(block, into: &stored, arena: arena)
-      let isAppended = i == fences.count - 1 && next < end && stored.last.map { isBelow($0, edits[next]) } ?? true
+      let isAppended = i == fences.count - 1 && next < end && stored.last.map { Entry.isBelow($0, edits[next]) } ?? true
       var merged = carried
       merged.reserveCapacity(carried.count + stored.count + end - next)
       try merge(stored, edits, &next, end, into: &merged)
@@ -100,18 +100,11 @@ struct IndexMerge<Entry: BlockIndexEntry> {
     return low
   }
 
-  private func isBelow(_ a: Entry, _ b: Entry) -> Bool {
-    var (a, b) = (a, b)
-    a.packed &= ~1
-    b.packed &= ~1
-    return Entry.isOrdered(a, b)
-  }
-
   private func merge(
     _ stored: [Entry], _ edits: [Entry], _ next: inout Int, _ end: Int, into result: inout [Entry]
   ) throws(StorageError) {
     for entry in stored {
-      while next < end, !edits[next].isRemoval, isBelow(edits[next], entry) {
+      while next < end, !edits[next].isRemoval, Entry.isBelow(edits[next], entry) {
         result.append(edits[next])
         next += 1
       }

@@ -82,6 +82,16 @@ final class IndexReader {
     return count + (try place(i).pointee?.position(ofWord: word, isAfter: true, from: low) ?? 0)
   }
 
+  /// The least word of an entry that is not below a word; nil if there is none. O(log n).
+  func firstWord(from word: UInt64) throws(StorageError) -> UInt64? {
+    guard fences.count > 0 else { return nil }
+    let i = fences.block(ofWord: word, object: .min)
+    if let block = try place(i).pointee, case let at = block.position(ofWord: word), at < block.count { return block.word(at: at) }
+    // A block is never empty.
+    guard i + 1 < fences.count, let block = try place(i + 1).pointee, block.count > 0 else { return nil }
+    return block.word(at: 0)
+  }
+
   /// The place of a block, decoded.
   private func place(_ i: Int) throws(StorageError) -> UnsafeMutablePointer<IndexBlock?> {
     if let place = blocks.place(i) { return place }
@@ -113,23 +123,30 @@ final class IndexReader {
     _ lower: IndexCut, _ upper: IndexCut, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     try visit(lower, upper, descending: descending) { block, range throws(StorageError) in
-      // Allocated per call, because `body` may read the same index.
-      let scratch = UnsafeMutablePointer<Int64>.allocate(capacity: min(range.count, IndexReader.scratchCount))
-      defer { scratch.deallocate() }
-      var rest = range
-      while !rest.isEmpty {
-        let n = min(rest.count, IndexReader.scratchCount)
-        let part = descending ? rest.upperBound - n..<rest.upperBound : rest.lowerBound..<rest.lowerBound + n
-        block.copyObjects(part, to: scratch)
-        if descending {
-          var run = UnsafeMutableBufferPointer(start: scratch, count: n)
-          run.reverse()
-        }
-        if body(UnsafeBufferPointer(start: scratch, count: n)) == .stop { return .stop }
-        rest = descending ? rest.lowerBound..<part.lowerBound : part.upperBound..<rest.upperBound
-      }
-      return .proceed
+      IndexReader.lend(block, range, descending: descending, body)
     }
+  }
+
+  /// The objects at positions of a block, in runs.
+  static func lend(
+    _ block: IndexBlock, _ range: Range<Int>, descending: Bool, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) -> Step {
+    // Allocated per call, because `body` may read the same index.
+    let scratch = UnsafeMutablePointer<Int64>.allocate(capacity: min(range.count, scratchCount))
+    defer { scratch.deallocate() }
+    var rest = range
+    while !rest.isEmpty {
+      let n = min(rest.count, scratchCount)
+      let part = descending ? rest.upperBound - n..<rest.upperBound : rest.lowerBound..<rest.lowerBound + n
+      block.copyObjects(part, to: scratch)
+      if descending {
+        var run = UnsafeMutableBufferPointer(start: scratch, count: n)
+        run.reverse()
+      }
+      if body(UnsafeBufferPointer(start: scratch, count: n)) == .stop { return .stop }
+      rest = descending ? rest.lowerBound..<part.lowerBound : part.upperBound..<rest.upperBound
+    }
+    return .proceed
   }
 
   /// The number of all entries: the record's, unless it is implausible for the number of blocks; then they are counted.

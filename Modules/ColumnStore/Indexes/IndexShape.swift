@@ -29,6 +29,10 @@ final class IndexShape: Sendable {
   /// The same, and unique.
   let isDirect: Bool
 
+  /// Each object has one entry at most, which takes a look at its row. Only such an index does without the entries of fresh rows: the
+  /// words of a text and the members of a list may be many.
+  let isOfRows: Bool
+
   init(_ index: IndexEntry, _ shapes: [ColumnShape], slots: [Int]) {
     reference = .index(index.id)
     self.slots = slots
@@ -40,6 +44,7 @@ final class IndexShape: Sendable {
     isOfText = false
     isWholeNumber = isWord && shapes[slots[0]].form == .integer && shapes[slots[0]].type != .link && shapes[slots[0]].type != .date
     isDirect = isWholeNumber && isUnique
+    isOfRows = true
   }
 
   init(backlinksOf column: ColumnID, slot: Int, _ shape: ColumnShape) {
@@ -53,6 +58,7 @@ final class IndexShape: Sendable {
     isOfText = false
     isWholeNumber = false
     isDirect = false
+    isOfRows = !shape.linksInside
   }
 
   init(_ index: TextIndexEntry, slot: Int) {
@@ -66,6 +72,7 @@ final class IndexShape: Sendable {
     isOfText = true
     isWholeNumber = false
     isDirect = false
+    isOfRows = false
   }
 }
 

@@ -5,9 +5,10 @@ import StoreValues
 ///
 /// `@unchecked` is sound because only its caller touches one: the caches of `ColumnReading` are plain memory, but
 /// `StorageReading` allows one thread at a time, passing the transaction on synchronises the two threads, and the engine keeps
-/// no reference. This holds for every protocol that it conforms to: all of them refine `StorageReading`.
+/// no reference. This holds for every protocol that it conforms to, `LinkedTargetReading` too: all of them refine `StorageReading`.
 final class ColumnRead:
-  ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, SideReading, @unchecked Sendable
+  ColumnReading, ReadTransaction, WindowedReading, GatheringReading, TextIndexReading, SideReading, LinkedTargetReading,
+  @unchecked Sendable
 {
   init(_ engine: ColumnEngine, _ snapshot: any KeyValueSnapshot) throws(StorageError) {
     do throws(StorageError) {
@@ -20,7 +21,7 @@ final class ColumnRead:
 
   deinit { end() }
 
-  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self, sides: self) }
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self, sides: self, targets: self) }
 
   func end() {
     guard !isEnded else { return }

@@ -10,9 +10,9 @@ extension ColumnReading {
     defer { endLending() }
     let (table, position) = try find(index)
     if range.equal.count == 1, case .unbounded = range.lower, case .unbounded = range.upper,
-      let word = onlyWord(table, position, range.equal[0])
+      let word = try onlyWord(table, position, range.equal[0])
     {
-      guard var object = try reader(table, position).object(ofWord: word) else { return }
+      guard var object = try object(ofWord: word, table, position) else { return }
       withUnsafePointer(to: &object) { _ = body(UnsafeBufferPointer(start: $0, count: 1)) }
       return
     }
@@ -22,14 +22,19 @@ extension ColumnReading {
 
   /// The key of a value for a direct lookup in a unique index of integers, as by primary key, which allocates nothing. Nil also
   /// for a key that this write may have changed.
-  @inline(__always) private final func onlyWord(_ table: TableState, _ position: Int, _ value: Value) -> UInt64? {
+  @inline(__always) private final func onlyWord(
+    _ table: TableState, _ position: Int, _ value: Value
+  ) throws(StorageError) -> UInt64? {
     guard case .int(let number) = value else { return nil }
-    return onlyWord(table, position, number)
+    return try onlyWord(table, position, number)
   }
 
-  @inline(__always) private final func onlyWord(_ table: TableState, _ position: Int, _ number: Int64) -> UInt64? {
+  @inline(__always) private final func onlyWord(
+    _ table: TableState, _ position: Int, _ number: Int64
+  ) throws(StorageError) -> UInt64? {
     guard table.isDirect(position) else { return nil }
     let word = IndexKeyCoding.ordinal(number, .integer)
+    if let fresh = table.fresh, fresh.count > ColumnReading.freshScanMax { _ = try edits(of: table, position) }
     if let edits = table.edits[position], edits.mayHaveTouched(word: word) { return nil }
     return word
   }
@@ -49,17 +54,29 @@ extension ColumnReading {
   ) throws(StorageError) -> ObjectKey? {
     try checkOpen()
     let (table, position) = try find(index)
-    guard let word = onlyWord(table, position, integer) else { return try key(in: index, equal: [.int(integer)]) }
+    guard let word = try onlyWord(table, position, integer) else { return try key(in: index, equal: [.int(integer)]) }
+    try findDirectly(index, table, position)
+    return try object(ofWord: word, table, position).map { ObjectKey($0) }
+  }
+
+  /// Lets the next look-ups in a unique index of integers go past all this, unless there are changes in it, or may be.
+  private final func findDirectly(_ index: IndexID, _ table: TableState, _ position: Int) throws(StorageError) {
+    if directIndex?.index == index { return }
     let reader = try reader(table, position)
-    if table.edits[position] == nil { directIndex = DirectIndex(index, reader) }
-    return try reader.object(ofWord: word).map { ObjectKey($0) }
+    if isFixed {
+      let filter = table.leavesOut(position) ? ColumnReading.filter(table.fresh, table.indexes[position].firstSlot) : nil
+      if let filter { table.keep(filter) }
+      directIndex = DirectIndex(index, reader, fresh: filter)
+    } else if table.edits[position] == nil, table.fresh == nil || !table.lacksFresh(position) {
+      directIndex = DirectIndex(index, reader, fresh: nil)
+    }
   }
 
   final func key(in index: IndexID, equal values: [Value]) throws(StorageError) -> ObjectKey? {
     try checkOpen()
     let (table, position) = try find(index)
-    if values.count == 1, let word = onlyWord(table, position, values[0]) {
-      return try reader(table, position).object(ofWord: word).map { ObjectKey($0) }
+    if values.count == 1, let word = try onlyWord(table, position, values[0]) {
+      return try object(ofWord: word, table, position).map { ObjectKey($0) }
     }
     var result: ObjectKey?
     try keys(in: index, IndexRange(equal: values), descending: false) { keys in
@@ -74,19 +91,24 @@ extension ColumnReading {
     let (table, position) = try find(index)
     guard let (lower, upper) = try IndexCut.bounds(range, table.indexes[position], table.shapes) else { return 0 }
     let reader = try reader(table, position)
+    let edits = try edits(of: table, position)
     // Cannot overflow: the record is checked, and edits are in memory.
-    if range == .all { return max(0, try reader.countAll() + (table.edits[position]?.countChange ?? 0)) }
-    if let edits = table.edits[position] { return max(0, try edits.count(reader, lower, upper)) }
+    if range == .all { return max(0, try reader.countAll() + (edits?.countChange ?? 0)) }
+    if let edits { return max(0, try edits.count(reader, lower, upper)) }
     return try reader.count(lower, upper)
   }
 
   final func count(in index: IndexID, equalTo integer: Int64) throws(StorageError) -> Int {
     try checkOpen()
     let (table, position) = try find(index)
-    guard table.indexes[position].isWholeNumber, table.edits[position] == nil else {
+    // The edits of a snapshot are the fresh rows' entries, and these rows have the number or not.
+    guard table.indexes[position].isWholeNumber, isFixed || table.edits[position] == nil else {
       return try count(in: index, IndexRange(equal: [.int(integer)]))
     }
-    return try reader(table, position).count(ofWord: IndexKeyCoding.ordinal(integer, .integer))
+    let word = IndexKeyCoding.ordinal(integer, .integer)
+    let count = try reader(table, position).count(ofWord: word)
+    guard let fresh = table.fresh, table.leavesOut(position) else { return count }
+    return count + ColumnReading.count(ofWord: word, fresh, table.indexes[position].firstSlot)
   }
 
   final func sources(
@@ -106,10 +128,7 @@ extension ColumnReading {
   final func sources(
     ofWord word: Int64, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
-    let table = try table(column.table)
-    guard let position = table.indexes.firstIndex(where: { $0.reference == .backlinks(column) }) else {
-      throw .misuse("Column \(column.property.rawValue) of '\(table.entry.name)' is no relationship.")
-    }
+    let (table, position) = try findBacklinks(column)
     var bytes: [UInt8] = []
     IndexKeyCoding.append(ordinal: UInt64(bitPattern: word) ^ (1 << 63), to: &bytes)
     try objects(
@@ -142,7 +161,7 @@ extension ColumnReading {
     _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
     let reader = try reader(table, position)
-    if let edits = table.edits[position] {
+    if let edits = try edits(of: table, position) {
       try edits.objects(reader, lower, upper, descending: descending, body)
     } else {
       try reader.objects(lower, upper, descending: descending, body)

@@ -34,7 +34,7 @@ extension ColumnReading {
     _ table: TableState, _ chunk: Chunk, _ slot: Int, _ row: Int
   ) throws(StorageError) -> Int {
     guard Bits.test(chunk.live, row), chunk.isExternal(slot, row) else { return 0 }
-    return try bytes(table, chunk, row, slot)?.count ?? 0
+    return try passingBytes(table, slot, chunk.key(at: row)).bytes.count
   }
 
   /// Lends the rows of a chunk from position `from` on.

@@ -18,7 +18,7 @@ extension ColumnReading {
     let (table, position) = try findText(index)
     let (lower, upper) = ColumnReading.cuts(word, isPrefix)
     let reader = try reader(table, position)
-    if let edits = table.edits[position] { return max(0, try edits.count(reader, lower, upper)) }
+    if let edits = try edits(of: table, position) { return max(0, try edits.count(reader, lower, upper)) }
     return try reader.count(lower, upper)
   }
 

@@ -97,7 +97,7 @@ class ColumnReading {
   private final func openTable(_ id: TableID) throws(StorageError) -> TableState {
     try checkOpen()
     guard let shapes = map.shapes(id) else { throw .misuse("The catalog has no table \(id.rawValue).") }
-    let table = TableState(shapes, rowsPerChunk: engine.header.rowsPerChunk)
+    let table = TableState(shapes, engine.header)
     if let record = try value(.table(.tableRecord, id)) {
       try decoding(.table(.tableRecord, id)) { () throws(StorageError) in try table.read(record: record) }
     }
@@ -188,6 +188,14 @@ extension ColumnReading {
     return bytes
   }
 
+  /// A long value for a moment: as long as its owner, if it has one, because a store that decrypts values would keep it until the end.
+  final func passingBytes(_ table: TableState, _ slot: Int, _ key: Int64) throws(StorageError) -> LastingValue {
+    guard engine.isSealed else { return LastingValue(inPlace: try externalBytes(table, slot, key)) }
+    let entry = EntryKey.externalValue(table.id, table.shapes[slot].property, key)
+    guard let value = try lastingValue(entry) else { throw named(.corrupt("a long value is missing"), entry) }
+    return value
+  }
+
   /// The word of a row; nil is null.
   @inline(__always) final func word(
     _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int
@@ -265,12 +273,16 @@ extension ColumnReading {
   ) throws(StorageError) -> ValueBuffer {
     var slices = [UnsafeRawBufferPointer](
       repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: max(column.count, 1))
+    var owners: [ValueBuffer] = []
+    defer { withExtendedLifetime(owners) {} }
     // Dead rows too: a savepoint may restore them without the column's notice. Only their long values may be gone.
     for i in rows where !column.isNull(i) {
       if !column.isExternal(i) {
         slices[i] = column.slices[i]
       } else if Bits.test(chunk.live, i) {
-        slices[i] = try externalBytes(table, slot, chunk.key(at: i))
+        let value = try passingBytes(table, slot, chunk.key(at: i))
+        slices[i] = value.bytes
+        if let owner = value.owner { owners.append(owner) }
       } else if let bytes = try value(
         .externalValue(table.id, table.shapes[slot].property, chunk.key(at: i)))
       {

@@ -9,7 +9,9 @@ extension ColumnWrite {
     if let fault = catalog.fault { throw .misuse("The catalog cannot be stored: \(fault).") }
     let old = map
     if isRecordingUndo {
-      for table in openTables { keepEdits(table, unlessIn: catalog) }
+      // Opened by the old catalog: a table that is first read by the new one does not know of the indexes that go.
+      for entry in old.catalog.tables where catalog[entry.id].map({ $0 != entry }) ?? false { _ = try table(entry.id) }
+      for table in openTables { try keepEdits(table, unlessIn: catalog) }
       undo.append(.catalog(old, dropped: droppedIndexes, hadChanged: hasChangedCatalog))
     }
     map = CatalogMap(catalog)
@@ -31,12 +33,13 @@ extension ColumnWrite {
     }
   }
 
-  /// Keeps the edits of the indexes that a catalog does not have, for an undo.
-  private func keepEdits(_ table: TableState, unlessIn catalog: Catalog) {
-    let left = catalog[table.id].map { $0.indexes.map(\.id) + $0.textIndexes.map(\.id) } ?? []
-    for (index, edits) in zip(table.indexes, table.edits) {
-      guard let edits, case .index(let id) = index.reference, !left.contains(id) else { continue }
-      undo.append(.edits(table, index.reference, edits))
+  /// Keeps the edits of the indexes that a catalog does not have, for an undo. The entries of fresh rows are among them, because these
+  /// rows may be in a chunk by then.
+  private func keepEdits(_ table: TableState, unlessIn catalog: Catalog) throws(StorageError) {
+    let left = catalog[table.id].map { TableShapes($0).indexes.map(\.reference) } ?? []
+    for i in table.indexes.indices where !left.contains(table.indexes[i].reference) {
+      if table.lacksFresh(i) { try makeFreshEntries(table, i) }
+      if let edits = table.edits[i] { undo.append(.edits(table, table.indexes[i].reference, edits)) }
     }
   }
 
@@ -57,7 +60,8 @@ extension ColumnWrite {
     for number in try chunkNumbers(table) {
       if let chunk = try chunk(table, number: number) { try fill(table, chunk, positions) }
     }
-    if let fresh = table.fresh { try fill(table, fresh, positions) }
+    for i in positions where table.lacksFresh(i) { try makeFreshEntries(table, i) }
+    if let fresh = table.fresh { try fill(table, fresh, positions.filter { !table.leavesOut($0) }) }
     for i in positions where table.indexes[i].isUnique {
       let index = table.indexes[i]
       let pair = edits(table, i).duplicate { IndexKeyCoding.hasNull($0, index, table.shapes) }
@@ -78,7 +82,7 @@ extension ColumnWrite {
       let prefix = EntryKey.blockPrefix(index).bytes
       var keys: [[UInt8]] = []
       try prefix.lend { from throws(StorageError) in
-        try snapshot.visit(within: from) { key, _ in
+        try snapshot.visitKeys(within: from) { key in
           keys.append(Array(key))
           return .proceed
         }

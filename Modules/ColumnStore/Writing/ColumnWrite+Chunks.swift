@@ -5,6 +5,7 @@ extension ColumnWrite {
   /// Turns the fresh rows into a chunk, or appends them to one, and encodes complete columns. Returns columns that can be
   /// reused for the next fresh rows; empty if there are none.
   func seal(_ table: TableState, _ fresh: Chunk) throws(StorageError) -> [EditedColumn?] {
+    try makeFreshEntries(table)
     table.fresh = nil
     table.changeFresh()
     // Dead rows alone need no chunk, unless a savepoint may restore them or their own entries must still be removed; the commit

@@ -22,9 +22,11 @@ extension ColumnWrite {
       try storeFreshRows(table, &batch)
       try storeChunks(table, next, &batch, &written)
       for i in table.indexes.indices {
-        guard let edits = table.edits[i], !edits.isEmpty else { continue }
+        let end = table.endOfEntries(i)
+        guard let edits = table.edits[i], edits.mayChange(below: end) else { continue }
         let merged = try edits.merge(
-          into: reader(table, i), version: next.rawValue, blockLimit: engine.header.blockLimit, &batch)
+          below: end, into: reader(table, i), version: next.rawValue, blockLimit: engine.header.blockLimit, &batch)
+        guard let merged else { continue }
         let key = EntryKey.indexRecord(table.indexes[i].reference)
         batch.put(key, try decoding(key) { () throws(StorageError) in try merged.encoded() })
       }
@@ -47,8 +49,8 @@ extension ColumnWrite {
     if let fresh = table.fresh {
       if fresh.liveCount == 0 {
         table.fresh = nil
-      } else if let rows = FreshRows.encode(
-        fresh, table.shapes, limit: engine.header.freshLimit, stored: table.storedFresh)
+      } else if !hasLongKeys(table, fresh),
+        let rows = FreshRows.encode(fresh, table.shapes, limit: engine.header.freshLimit, stored: table.storedFresh)
       {
         encodedFresh.append((table.id, rows))
         for slot in table.shapes.indices {
@@ -61,6 +63,23 @@ extension ColumnWrite {
       }
     }
     if table.isFreshStored { batch.delete(.table(.freshRows, table.id)) }
+  }
+
+  /// Whether the indexes that lack the fresh rows would have more of long values than there may be of the rows themselves: who asks such an
+  /// index reads them, and each is in an entry of its own. Of one that an earlier commit stored the length is not known; it is longer than
+  /// `inlineMax`, and was not too long when it came.
+  private func hasLongKeys(_ table: TableState, _ fresh: Chunk) -> Bool {
+    var bytes = 0
+    for i in table.indexes.indices where table.leavesOut(i) {
+      for slot in table.indexes[i].slots {
+        guard let column = fresh.cells[slot].edited, column.form == .bytes else { continue }
+        for row in 0..<column.count where Bits.test(fresh.live, row) && !column.isNull(row) {
+          let count = column.isExternal(row) ? ExternalValues.inlineMax + 1 : column.slices[row].count
+          if count > ExternalValues.inlineMax { bytes += count }
+        }
+      }
+    }
+    return bytes > engine.header.freshLimit
   }
 
   private func storeChunks(
@@ -232,10 +251,16 @@ extension ColumnWrite {
     let unnamed = hasChangedCatalog && !record.changedCatalog ? .everything : written.subtracting(touched)
     self.touched?.formUnion(unnamed)
     batch.put(.history(now), ValueBuffer(record.encoded() + unnamed.encoded))
-    guard now > engine.historyLimit else { return }
-    // Usually one record goes for each new one; more, a few at a time, if the limit was lowered.
-    for number in try recordedVersions(upTo: now - engine.historyLimit, most: 64) { batch.delete(.history(number)) }
+    // Old records are far from what a small commit writes otherwise: they go many at a time, and not with each commit.
+    let step = ColumnWrite.trimmingStep(engine.historyLimit)
+    guard now > engine.historyLimit, now % step == 0 else { return }
+    // More than came since, but not all at once, if the limit was lowered.
+    for number in try recordedVersions(upTo: now - engine.historyLimit, most: 64 + 16 * Int(step)) { batch.delete(.history(number)) }
   }
+
+  /// How many commits share one removal of old records: up to 64, and so few that the history exceeds its limit by less than a
+  /// hundredth.
+  static func trimmingStep(_ limit: UInt64) -> UInt64 { min(max(limit / 100, 1), 64) }
 
   /// Replaces the history with that of another store.
   private func store(adopted records: [CommitRecord], _ batch: inout KeyValueBatch) throws(StorageError) {
@@ -253,7 +278,7 @@ extension ColumnWrite {
   private func recordedVersions(upTo last: UInt64, most: Int) throws(StorageError) -> [UInt64] {
     var found: [UInt64] = []
     try EntryKey.history(0).withBytes { from throws(StorageError) in
-      try snapshot.visit(from: from, sharing: 1, reverse: false) { key, _ in
+      try snapshot.visitKeys(from: from, sharing: 1, reverse: false) { key in
         guard key.count == 9, found.count < most else { return .stop }
         let number = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         guard number <= last else { return .stop }

@@ -3,6 +3,12 @@ import StorageInterface
 import StoreValues
 
 extension ColumnWrite {
+  /// Makes the entries of the fresh rows in all indexes that lack them: before they become rows of a chunk, or before a change that
+  /// a savepoint can undo, which it does entry by entry.
+  func makeFreshEntries(_ table: TableState) throws(StorageError) {
+    for i in table.indexes.indices where table.lacksFresh(i) { try makeFreshEntries(table, i) }
+  }
+
   @inline(__always) func edits(_ table: TableState, _ position: Int) -> IndexEdits {
     if let edits = table.edits[position] { return edits }
     let edits = IndexEdits.make(table.indexes[position])
@@ -70,24 +76,8 @@ extension ColumnWrite {
     newWord: Int64? = nil, newBytes: UnsafeRawBufferPointer? = nil
   ) throws(StorageError) -> Bool {
     keyBuffer.removeAll(keepingCapacity: true)
-    var hasNull = false
-    for slot in index.slots {
-      let shape = table.shapes[slot]
-      if shape.form.isWord {
-        let word = slot == replaced ? newWord : try self.word(table, chunk, position, slot)
-        if let word { IndexKeyCoding.append(word: word, shape, to: &keyBuffer) } else {
-          hasNull = true
-          IndexKeyCoding.appendNull(to: &keyBuffer)
-        }
-      } else {
-        let bytes = slot == replaced ? newBytes : try self.bytes(table, chunk, position, slot)
-        if let bytes { IndexKeyCoding.append(bytes: bytes, shape, to: &keyBuffer) } else {
-          hasNull = true
-          IndexKeyCoding.appendNull(to: &keyBuffer)
-        }
-      }
-    }
-    return hasNull
+    return try appendKey(
+      table, index, chunk, position, replacing: replaced, newWord: newWord, newBytes: newBytes, to: &keyBuffer)
   }
 
   /// Adds or removes the backlinks of a mixed scalar's value.
@@ -127,6 +117,8 @@ extension ColumnWrite {
     newBytes: UnsafeRawBufferPointer?
   ) throws(StorageError) {
     let affected = table.indexesOfSlot[slot]
+    let isFresh = chunk === table.fresh
+    if isFresh, isRecordingUndo { for i in affected where table.lacksFresh(i) { try makeFreshEntries(table, i) } }
     for i in affected where table.indexes[i].isUnique {
       let index = table.indexes[i]
       if index.isWord {
@@ -138,6 +130,7 @@ extension ColumnWrite {
       }
     }
     for i in affected {
+      if isFresh, table.lacksFresh(i) { continue }
       if table.indexes[i].linksInside {
         link(mixed: try bytes(table, chunk, position, slot), table, i, object, isRemoval: true)
         link(mixed: newBytes, table, i, object, isRemoval: false)
@@ -175,9 +168,16 @@ extension ColumnWrite {
   private func checkUnique(
     _ table: TableState, _ i: Int, word: UInt64, except own: Int64?
   ) throws(StorageError) {
-    let reader = try reader(table, i)
+    if let fresh = table.fresh, table.lacksFresh(i) {
+      let index = table.indexes[i]
+      if index.firstForm != .integer || fresh.count > ColumnReading.freshScanMax {
+        _ = try edits(of: table, i)
+      } else if let other = ColumnReading.object(ofWord: word, fresh, index.firstSlot, except: own) {
+        throw violation(table, i, other)
+      }
+    }
     guard let edits = table.edits[i], edits.mayHaveTouched(word: word) else {
-      if let other = try reader.object(ofWord: word), other != own { throw violation(table, i, other) }
+      if let other = try storedObject(ofWord: word, table, i), other != own { throw violation(table, i, other) }
       return
     }
     keyBuffer.removeAll(keepingCapacity: true)
@@ -187,7 +187,8 @@ extension ColumnWrite {
 
   /// Looks up the key in `keyBuffer`. Keys with a null component never conflict.
   private func checkUniqueKey(_ table: TableState, _ i: Int, except own: Int64?) throws(StorageError) {
-    let isTouched = keyBuffer.withUnsafeBytes { table.edits[i]?.mayHaveTouched(key: $0) } ?? false
+    let edits = try edits(of: table, i)
+    let isTouched = keyBuffer.withUnsafeBytes { edits?.mayHaveTouched(key: $0) } ?? false
     if !isTouched, try reader(table, i).fences.count == 0 { return }
     try checkEdited(table, i, except: own)
   }

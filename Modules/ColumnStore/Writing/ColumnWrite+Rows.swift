@@ -23,6 +23,7 @@ extension ColumnWrite {
     findNextKey(table)
     let key = table.nextKey
     let fresh = try freshChunk(table, for: key)
+    if isRecordingUndo { try makeFreshEntries(table) }
     for slot in 0..<row.count {
       // Every cell of fresh rows is edited, except inverses, which have none.
       guard let column = fresh.cells[slot].edited else { continue }
@@ -40,7 +41,9 @@ extension ColumnWrite {
     table.isChanged = true
     table.isFreshChanged = true
     if isRecordingUndo { undo.append(.life(table, key: key, wasLiving: false)) }
-    for i in table.indexes.indices { addEntry(table, i, row, object: key) }
+    for i in table.indexes.indices {
+      if table.lacksFresh(i) { directIndex = nil } else { addEntry(table, i, row, object: key) }
+    }
     return ObjectKey(key)
   }
 
@@ -65,54 +68,6 @@ extension ColumnWrite {
     FreshRows.prepare(fresh, table.shapes, capacity: 16, reusing: reusable)
     table.fresh = fresh
     return fresh
-  }
-
-  func delete(_ table: TableID, _ key: ObjectKey) throws(StorageError) {
-    try checkWritable()
-    let table = try self.table(table)
-    let (chunk, position) = try place(table, key)
-    try delete(table, chunk, position, key.rawValue)
-  }
-
-  func delete(_ table: TableID, all keys: [Int64]) throws(StorageError) -> [Int64] {
-    try checkWritable()
-    let table = try self.table(table)
-    var gone: [Int64] = []
-    gone.reserveCapacity(keys.count)
-    for key in keys {
-      guard let chunk = try chunk(table, key), let position = chunk.position(of: key) else { continue }
-      try delete(table, chunk, position, key)
-      gone.append(key)
-    }
-    return gone
-  }
-
-  private func delete(_ table: TableState, _ chunk: Chunk, _ position: Int, _ key: Int64) throws(StorageError) {
-    for i in table.indexes.indices {
-      let index = table.indexes[i]
-      if index.linksInside {
-        try removeBacklinks(table, i, key, chunk, position)
-      } else {
-        try addEntry(table, i, chunk, position, object: key, isRemoval: true)
-      }
-    }
-    for slot in 0..<table.shapes.count where table.traits[slot].form == .bytes {
-      try noteOwnEntries(table, chunk, position, slot, key)
-    }
-    setLife(table, chunk, position, false)
-    if isRecordingUndo { undo.append(.life(table, key: key, wasLiving: true)) }
-  }
-
-  /// Notes an object whose value or list has entries of its own, for removal at the commit.
-  private func noteOwnEntries(
-    _ table: TableState, _ chunk: Chunk, _ position: Int, _ slot: Int, _ key: Int64
-  ) throws(StorageError) {
-    try load(table, chunk, slot)
-    if chunk.isExternal(slot, position) {
-      table.leavingEntries.insert(key)
-    } else if table.traits[slot].isCollection, ListValue.isSegmented(try bytes(table, chunk, position, slot)) {
-      table.leavingEntries.insert(key)
-    }
   }
 
   func set(_ column: ColumnID, _ key: ObjectKey, word: Int64?) throws(StorageError) -> Bool {

@@ -23,7 +23,8 @@ extension ColumnWrite {
     case .word(let table, let slot, let key, let old):
       let (chunk, position) = try stored(table, key)
       try edited(table, chunk, slot).set(position, word: old)
-      movePlace(ColumnID(table.id, table.shapes[slot].property), chunk, slot)
+      // The words of fresh rows move when rows are added, and have no place.
+      if chunk !== table.fresh { movePlace(ColumnID(table.id, table.shapes[slot].property), chunk, slot) }
     case .bytes(let table, let slot, let key, let old):
       let (chunk, position) = try stored(table, key)
       let column = try edited(table, chunk, slot)
@@ -68,10 +69,15 @@ extension ColumnWrite {
 
   func setLife(_ table: TableState, _ chunk: Chunk, _ position: Int, _ lives: Bool) {
     chunk.setLive(position, lives)
+    table.liveCount += lives ? 1 : -1
+    noteLife(table, chunk)
+  }
+
+  /// Call after rows of a chunk became or ceased to be live.
+  func noteLife(_ table: TableState, _ chunk: Chunk) {
     forgetPlaces(of: table, chunk)
     chunk.isChanged = true
     if chunk === table.fresh { table.changeFresh() }
-    table.liveCount += lives ? 1 : -1
     table.isChanged = true
   }
 }

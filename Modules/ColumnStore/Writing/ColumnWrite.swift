@@ -6,7 +6,7 @@ import StoreValues
 /// Only `commit` writes to the store, in one call, so the transaction may move between threads as its protocol says.
 /// `@exclusivity(unchecked)` as in `ColumnReading`.
 final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, WindowedReading, GatheringReading, TextIndexReading,
-  SideWriting
+  SideWriting, LinkedTargetReading
 {
   private let writer: any KeyValueWriter
   /// Applied in reverse by a rollback; recorded only while a savepoint is open.
@@ -44,7 +44,7 @@ final class ColumnWrite: ColumnReading, WriteTransaction, HistoryAdopting, Windo
 
   deinit { end() }
 
-  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self, sides: self) }
+  var powers: StoragePowers { StoragePowers(windows: self, gathering: self, texts: self, sides: self, targets: self) }
   var writePowers: WritePowers { WritePowers(sides: self, history: self) }
 
   func end() {

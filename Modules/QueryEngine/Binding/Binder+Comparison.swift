@@ -5,7 +5,7 @@ import StoreValues
 extension Binder {
   /// Binds a comparison. Errors carry its position in the text.
   mutating func bind(_ comparison: Comparison, depth: Int = 0) throws(QueryError) -> Condition {
-    do throws(QueryError) { return try condition(comparison, depth) } catch { throw error.placed(in: comparison) }
+    do throws(QueryError) { return try condition(try own(comparison), depth) } catch { throw error.placed(in: comparison) }
   }
 
   private mutating func condition(_ comparison: Comparison, _ depth: Int) throws(QueryError) -> Condition {

@@ -60,8 +60,8 @@ extension BoundQuery {
     return try total(property, of: given, in: storage, .greatest).greatest
   }
 
-  /// An aggregate of a decimal property; nil for other types. Reads the objects one by one, in ascending key order: adding
-  /// decimals rounds to 34 digits, so every engine must add in the same order.
+  /// An aggregate of a decimal property; nil for other types. Reads the objects one by one, in ascending key order, in which an engine
+  /// reads fastest.
   private func decimals(
     _ property: PropertyPath, of given: [Int64]?, in storage: any StorageReading, _ aggregate: CollectionAggregate
   ) throws(QueryError) -> Value? {

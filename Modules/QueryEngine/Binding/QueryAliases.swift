@@ -160,7 +160,7 @@ private struct AliasResolver {
 
   private func resolve(_ node: ExpressionNode) throws(QueryError) -> ExpressionNode {
     switch node {
-    case .constant, .constants, .object, .variable: return node
+    case .constant, .constants, .object, .mixed, .variable: return node
     case .path(let path): return .path(try resolve(path))
     case .folded(let inner, let folding): return .folded(try resolve(inner), folding)
     case .quantified(let quantifier, let inner): return .quantified(quantifier, try resolve(inner))

@@ -21,7 +21,7 @@ extension QueryError {
   /// The position of the named path or object in an operand.
   private func place(in node: ExpressionNode) -> TextPlace? {
     switch node {
-    case .constant, .constants, .variable: nil
+    case .constant, .constants, .mixed, .variable: nil
     case .path(let written): written.description == path ? written.place : nil
     case .object(let object): object.description == path ? object.place : nil
     case .list(let nodes): nodes.lazy.compactMap { place(in: $0) }.first

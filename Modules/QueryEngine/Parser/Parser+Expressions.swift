@@ -212,6 +212,7 @@ extension Parser {
     case .object(var object):
       object.place = place
       return .object(object)
+    case .mixed(let mixed): return .mixed(mixed)
     case .list(let elements): return .list(elements)
     }
   }
@@ -343,7 +344,7 @@ extension ExpressionNode {
   /// Whether it can stand in a list.
   fileprivate var isElement: Bool {
     switch self {
-    case .constant, .object, .variable: true
+    case .constant, .object, .mixed, .variable: true
     default: false
     }
   }

@@ -194,7 +194,7 @@ extension Parser {
     if isLiteral { throw fault("two bounds in braces") }
     guard case .argument(let number, isPath: false) = token.kind, arguments.indices.contains(number) else { return }
     switch arguments[number] {
-    case .value, .object:
+    case .value, .object, .mixed:
       throw error(.badArgument, "The argument of BETWEEN is one value.", "Give a list of two bounds.", at: token.start)
     case .values, .list, .path: return
     }

@@ -10,7 +10,9 @@ public enum QueryArgument: Sendable, Hashable {
   case path(PropertyPath)
   /// An object.
   case object(ObjectLiteral)
-  /// Values and objects.
+  /// A mixed value that links to objects of a known store.
+  case mixed(MixedLiteral)
+  /// Values, objects and mixed values.
   case list([ExpressionNode])
 }
 

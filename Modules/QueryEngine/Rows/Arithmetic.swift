@@ -102,10 +102,17 @@ enum Arithmetic {
 
   private static func sum(_ values: [Value], _ type: ValueType) -> Value {
     switch type {
-    case .decimal, .mixed: .decimal(values.reduce(Decimal128.zero) { sum, value in decimal(value).map { sum + $0 } ?? sum })
+    case .decimal, .mixed: .decimal(decimalSum(values))
     case .float, .double: .double(values.reduce(0) { sum, value in sum + (real(value) ?? 0) })
     default: exactSum(values)
     }
+  }
+
+  /// The sum of numbers as decimals, added exactly and rounded once, as everywhere: it does not depend on their order.
+  private static func decimalSum(_ values: [Value]) -> Decimal128 {
+    var sum = DecimalSum()
+    for value in values { if let number = decimal(value) { sum.add(number) } }
+    return sum.value
   }
 
   /// The exact sum of integers; a double if 64 bits cannot hold it.

@@ -195,8 +195,8 @@ extension Binder {
     if wantsValues { rest.removeFirst() }
     var key: String?
     if !wantsValues, let next = rest.first {
-      if next.hasPrefix("['"), next.hasSuffix("']") {
-        key = String(next.dropFirst(2).dropLast(2))
+      if let quoted = PropertyPath.key(in: next) {
+        key = quoted
       } else if next.hasPrefix("["), next != "[size]" {
         throw QueryError(
           .typeMismatch, "'\(next)' in '\(path)' is no key of a map.", remedy: "Write the key in quotes.", path: path.description)
@@ -235,8 +235,8 @@ extension Binder {
       } else if component == "@keys" {
         result.inside.append(.keys)
         (result.isMany, result.endsInCollection) = (true, true)
-      } else if component.hasPrefix("['"), component.hasSuffix("']") {
-        result.inside.append(.key(String(component.dropFirst(2).dropLast(2))))
+      } else if let key = PropertyPath.key(in: component) {
+        result.inside.append(.key(key))
       } else if component.hasPrefix("["), component != "[size]" {
         guard let position = try elementPosition(component, path) else { return }
         result.inside.append(.position(position))

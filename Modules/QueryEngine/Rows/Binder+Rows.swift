@@ -7,7 +7,7 @@ extension Binder {
   func isSimple(_ node: ExpressionNode) -> Bool {
     switch node {
     case .constant, .constants: return true
-    case .folded, .quantified, .subquery, .arithmetic, .list, .object, .variable: return false
+    case .folded, .quantified, .subquery, .arithmetic, .list, .object, .mixed, .variable: return false
     case .path(let path):
       var components = path.components[...]
       if components.count > 1, let own = try? ownComponents(path) { components = own }
@@ -132,6 +132,7 @@ extension Binder {
     case .folded(let inner, _), .quantified(_, let inner): return try row(inner, depth + 1)
     case .subquery(let subquery): return try row(subquery, depth)
     case .object(let object): return try row(object)
+    case .mixed(let mixed): return .constant(try own(mixed))
     case .arithmetic(let sign, let a, let b): return try row(sign, a, b, depth)
     case .list(let nodes):
       var elements: [RowExpression] = []

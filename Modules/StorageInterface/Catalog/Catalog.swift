@@ -51,7 +51,7 @@ public struct Catalog: Sendable, Hashable, Codable {
     }
   }
 
-  /// The newest format of an engine's files that this build knows. The contents determine a file's format: see `formatNeeded`.
+  /// The newest format that contents determine: see `formatNeeded`. An engine may have newer ones for reasons of its own.
   package static let formatMax = 5
 
   /// The lowest format that can hold what the catalog describes: 2 has ObjectIds, decimals, sets, maps and embedded types, 3

@@ -9,6 +9,7 @@ public protocol KeyChanging: StorageBackend {
   /// already. Needs as much free space as the store. Calls `progress` as `FileCopying.writeCopy` does.
   ///
   /// Throws `.alreadyOpen` while any process has the store open, `.fileNotFound`, `.missingKey`, `.wrongKey`, `.notEncrypted`,
-  /// `.cancelled`, `.corrupt`, `.permissionDenied`, `.outOfDiskSpace`, `.io`. After an error the store is the old one.
+  /// `.cancelled`, `.corrupt`, `.permissionDenied` (also where the store's folder may not be read), `.outOfDiskSpace`, `.io`. After an
+  /// error the store is the old one. Without one it is the new one, and survives a power cut unless the disk failed to sync the folder.
   func changeKey(to key: (any StoreKey)?, _ progress: (CopyProgress) -> Step) throws(StorageError)
 }

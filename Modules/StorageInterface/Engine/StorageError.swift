@@ -65,7 +65,8 @@ extension StorageError.Code {
   public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
   /// Open elsewhere in a way that excludes this open.
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
-  /// The file has several names, and opening it by another would bypass this one's locks.
+  /// The file has several names (hard links, or a mount of the file alone), and opening it by another would bypass this one's
+  /// locks.
   public static let hardLinked = Self(rawValue: "hardLinked")
   /// The file for a new store already exists.
   public static let fileExists = Self(rawValue: "fileExists")
@@ -96,6 +97,10 @@ extension StorageError.Code {
   public static let snapshotExpired = Self(rawValue: "snapshotExpired")
   /// The requested commits are no longer in the file's history.
   public static let historyTrimmed = Self(rawValue: "historyTrimmed")
+  /// The commit records do not tell all that changed since the version, so no increment can be written: a full copy is needed.
+  public static let needsFullCopy = Self(rawValue: "needsFullCopy")
+  /// The increment does not follow what comes before it: it is of another store, or of other versions.
+  public static let wrongIncrement = Self(rawValue: "wrongIncrement")
   /// The process forked after opening; the child must open for itself.
   public static let forked = Self(rawValue: "forked")
   /// A file of the store was replaced, renamed or removed while it was open: nobody will find what is written to it.

@@ -5,7 +5,7 @@ public protocol StoreKey: Sendable {
   func cipher(salt: [UInt8]) throws(StorageError) -> any PageCipher
 }
 
-/// Encrypts the pages of one file, and detects those that were not written with its key. From any thread at any time.
+/// Encrypts the pages or entries of one file, and detects those that were not written with its key. From any thread at any time.
 public protocol PageCipher: Sendable {
   /// How many bytes longer an encrypted page is, the same for all: nonce and tag.
   var overhead: Int { get }

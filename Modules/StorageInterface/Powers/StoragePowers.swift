@@ -17,12 +17,17 @@ public struct StoragePowers {
   public var texts: (any TextIndexReading)?
   /// Side entries are stored and can be read.
   public var sides: (any SideReading)?
+  /// Other programs may write the file, and what they wrote can be noticed before it is in the history.
+  public var foreign: (any ForeignWriteReading)?
+  /// The objects that anything links to can be found.
+  public var targets: (any LinkedTargetReading)?
 
   /// Only the given powers.
   public init(
     windows: (any WindowedReading)? = nil, gathering: (any GatheringReading)? = nil,
     pushdown: (any QueryPushdown)? = nil, aggregates: (any AggregatePushdown)? = nil, texts: (any TextIndexReading)? = nil,
-    sides: (any SideReading)? = nil
+    sides: (any SideReading)? = nil, foreign: (any ForeignWriteReading)? = nil,
+    targets: (any LinkedTargetReading)? = nil
   ) {
     self.windows = windows
     self.gathering = gathering
@@ -30,6 +35,8 @@ public struct StoragePowers {
     self.aggregates = aggregates
     self.texts = texts
     self.sides = sides
+    self.foreign = foreign
+    self.targets = targets
   }
 }
 
@@ -59,16 +66,20 @@ public struct EnginePowers: Sendable {
   public var structure: (any StructureVerification)?
   /// A version can be copied to a new file.
   public var copying: (any FileCopying)?
+  /// The key that the engine's file is encrypted with; nil if it is not encrypted. Whoever writes what the store contains to another
+  /// file encrypts that with it.
+  public var key: (any StoreKey)?
 
   /// Only the given powers.
   public init(
     announcing: (any VersionAnnouncing)? = nil, syncing: (any DeferredSync)? = nil, space: (any SpaceReclaiming)? = nil,
-    structure: (any StructureVerification)? = nil, copying: (any FileCopying)? = nil
+    structure: (any StructureVerification)? = nil, copying: (any FileCopying)? = nil, key: (any StoreKey)? = nil
   ) {
     self.announcing = announcing
     self.syncing = syncing
     self.space = space
     self.structure = structure
     self.copying = copying
+    self.key = key
   }
 }

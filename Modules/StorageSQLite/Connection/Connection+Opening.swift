@@ -41,9 +41,15 @@ extension Connection {
     if !isReadOnly {
       connection.coordinationPath = file.coordinationPath
       try connection.execute("PRAGMA journal_size_limit = \(logBytesMax)")
+      if losesSpilledWrites { try connection.execute("PRAGMA cache_spill = OFF") }
     }
     return connection
   }
+
+  /// Whether this SQLite may write pages to the log before the commit and, where a savepoint is rolled back afterwards, leave checksums
+  /// in it that are wrong: after a kill that commit and all later ones are lost. Pages of a write stay in memory with such a one,
+  /// whatever the size of the cache.
+  static var losesSpilledWrites: Bool { sqlite3_libversion_number() < 3_050_000 }
 
   static func isOutOfDescriptors(_ number: Int32) -> Bool { number == EMFILE || number == ENFILE }
 }

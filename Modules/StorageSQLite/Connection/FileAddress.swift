@@ -23,7 +23,7 @@ struct FileAddress {
     }
     self.isURI = isURI || !parts.isEmpty
     // Two slashes at the beginning of a path would denote a host.
-    let begin = file.path.hasPrefix("/") ? "file://" : "file:"
+    let begin = file.path.utf8.first == UInt8(ascii: "/") ? "file://" : "file:"
     text = self.isURI
       ? begin + FileAddress.percentEncoded(file.path) + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&")) : file.path
   }

@@ -54,5 +54,16 @@ package struct NameSpace {
 
 extension String {
   /// A quoted SQL identifier, whatever the string contains.
-  var quoted: String { "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" }
+  var quoted: String { "\"" + doubling("\"") + "\"" }
+
+  /// The string with each quote twice, as SQL has it within quotes. A quote is one to SQLite whatever stands beside it, and to Swift it
+  /// is another character with a mark that combines with it.
+  func doubling(_ quote: Unicode.Scalar) -> String {
+    var doubled = UnicodeScalarView()
+    for scalar in unicodeScalars {
+      doubled.append(scalar)
+      if scalar == quote { doubled.append(quote) }
+    }
+    return String(doubled)
+  }
 }

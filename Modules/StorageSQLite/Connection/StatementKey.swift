@@ -3,9 +3,9 @@ struct StatementKey: Equatable {
   enum Purpose: UInt64 {
     case begin, pin, beginWrite, commit, rollback, savepoint, release, undo
     case version, catalog, objectCount, largestKey, setCounters
-    case putRecord, trimHistory, history, historyBounds, foreignLog
+    case putRecord, trimHistory, history, historyBounds, foreignLog, foreignPending
     case contains, extent, read, gather, insert, delete, deleteRun, deleteBlock, update
-    case keys, keysOfWord, find, countKeys, sources
+    case keys, keysOfWord, find, countKeys, sources, firstTarget
     case positions, tail, elements, putElement, setElement, moveElement, removeElements, deleteOwner
     case hasMember, rankOfMember, countMembers, members, valueOfKey, putLink, removeLink, links, linksInRange, linkSources
     case side, sides, setSide, removeSide

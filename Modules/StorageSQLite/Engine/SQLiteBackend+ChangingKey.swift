@@ -42,6 +42,8 @@ extension StoreFile {
   func exchange(
     for seal: FileSeal?, _ progress: (CopyProgress) -> Step, synced: () throws -> Void = {}
   ) throws(StorageError) {
+    // First: once the name leads to the new file, nothing may fail any more.
+    let folder = try OpenFolder(of: path)
     let made = try AsideFile(for: path, mode: 0o600)
     defer { made.remove() }
     let aside = StoreFile(path: made.path, seal: seal)
@@ -62,7 +64,8 @@ extension StoreFile {
       throw StorageError(.alreadyOpen, .engine, "'\(path)' is open in another program.", remedy: "Close it there first.")
     }
     guard rename(aside.path, path) == 0 else { throw .system(errno, doing: "replace", path: path) }
-    try Folder.sync(of: path)
+    // The caller would take an error for the old file's. Without the sync a power cut may bring that back, whole.
+    try? folder.sync()
   }
 
   /// Returns the stamp of what was copied.

@@ -14,9 +14,18 @@ import Synchronization
 extension SQLiteEngine: FileCopying {
   /// As `FileCopying` describes, by `VACUUM INTO`: SQLite reads one version and writes it in order. The log cannot restart
   /// meanwhile.
+  @discardableResult
   public func writeCopy(
     to path: String, _ encryption: CopyEncryption, _ progress: (CopyProgress) -> Step
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Version {
+    try writeCopy(to: path, encryption, isPrivate: false, progress)
+  }
+
+  /// As `FileCopying` describes.
+  @discardableResult
+  public func writeCopy(
+    to path: String, _ encryption: CopyEncryption, isPrivate: Bool, _ progress: (CopyProgress) -> Step
+  ) throws(StorageError) -> Version {
     try checkOpen()
     if options.isReadOnly { try followLog() }
     let seal: FileSeal? =
@@ -27,17 +36,24 @@ extension SQLiteEngine: FileCopying {
       }
     let target = StoreFile(path: SQLiteBackend.resolved(path), seal: seal)
     try target.checkUnused()
-    let made = try AsideFile(for: target.path, mode: (file.mode ?? 0) | 0o600)
+    let folder = try OpenFolder(of: target.path)
+    let made = try AsideFile(for: target.path, mode: isPrivate ? 0o600 : (file.mode ?? 0) | 0o600)
     let aside = StoreFile(path: made.path, seal: seal)
     defer { made.remove() }
+    var version = Version(0)
     try made.write { () throws(StorageError) in
       try vacuum(into: aside, target.path, progress)
-      try aside.turnIntoStore()
+      version = try aside.turnIntoStore()
       let number = made.sync()
       guard number == 0 else { throw .system(number, .statement, doing: "sync the copy", path: target.path) }
     }
     guard try aside.move(to: target.path) else { throw .exists(target.path) }
-    try Folder.sync(of: target.path)
+    do throws(StorageError) { try folder.sync() } catch {
+      // Nobody knows of it yet, and it might be gone after a power cut.
+      unlink(target.path)
+      throw error
+    }
+    return version
   }
 
   private func vacuum(
@@ -135,13 +151,16 @@ extension StoreFile {
     for path in allPaths where lstat(path, &info) == 0 { throw .exists(path) }
   }
 
-  /// Completes the result of `VACUUM INTO`, which has no log. The caller syncs the file.
-  func turnIntoStore() throws(StorageError) {
+  /// Completes the result of `VACUUM INTO`, which has no log, and returns its version. The caller syncs the file.
+  @discardableResult
+  func turnIntoStore() throws(StorageError) -> Version {
     let connection = try Connection(self, flags: SQLITE_OPEN_READWRITE)
+    let version = try connection.readVersions().version
     // A journal file would hold plain pages.
     if seal != nil { try connection.execute("PRAGMA journal_mode = MEMORY") }
     try connection.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL")
     connection.shut()
+    return version
   }
 }
 

@@ -23,8 +23,7 @@ extension SQLiteEngine: SpaceReclaiming {
     try write.connection.run(StatementKey(.rollback), "ROLLBACK")
     // A separate connection: the others keep temporary data in memory, and this is the whole file.
     let connection = try Connection.ours(file, isReadOnly: false)
-    // Encrypted data must not reach the disk unencrypted.
-    try connection.execute("PRAGMA temp_store = \(file.seal == nil ? "FILE" : "MEMORY"); VACUUM")
+    try connection.vacuum()
     checkpointer.checkpointNow()
     return max(0, before - mainFileBytes)
   }
@@ -32,6 +31,19 @@ extension SQLiteEngine: SpaceReclaiming {
   private var mainFileBytes: Int {
     var info = stat()
     return stat(file.path, &info) == 0 ? Int(info.st_blocks) * 512 : 0
+  }
+}
+
+extension Connection {
+  /// Rewrites the file without its free pages. The copy of it is in a temporary file, or in memory if the file is encrypted: such data
+  /// must not reach the disk unencrypted. Not for a connection that is in a transaction.
+  func vacuum() throws(StorageError) {
+    guard seal == nil else { return try execute("PRAGMA temp_store = MEMORY; VACUUM") }
+    // What is copied back goes to the log once the cache is full, with any SQLite: it would be the whole file. A log is spoilt by the
+    // rollback to a savepoint, and here is none: a VACUUM that fails is undone as a whole.
+    if Connection.losesSpilledWrites { try execute("PRAGMA cache_spill = ON") }
+    defer { if Connection.losesSpilledWrites { try? execute("PRAGMA cache_spill = OFF") } }
+    try execute("PRAGMA temp_store = FILE; VACUUM")
   }
 }
 

@@ -36,7 +36,7 @@ public final class SQLiteEngine: StorageEngine {
 
   public let kind = "sqlite"
   public var powers: EnginePowers {
-    EnginePowers(announcing: self, syncing: self, space: self, structure: self, copying: self)
+    EnginePowers(announcing: self, syncing: self, space: self, structure: self, copying: self, key: file.seal?.key)
   }
   let file: StoreFile
   let options: OpenOptions

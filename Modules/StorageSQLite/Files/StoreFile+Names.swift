@@ -14,6 +14,11 @@ extension StoreFile {
   /// Throws if the file has a second name. It could be opened by that name, and its log would be looked for beside it: two
   /// programs would write one file without coordination.
   func checkName() throws(StorageError) {
+    if MountedFile.isMounted(path) {
+      throw StorageError(
+        .hardLinked, .engine, "'\(path)' is mounted by itself, so it has another name, and SQLite finds its log by the name.",
+        remedy: "Mount the folder of the store, or copy the file.")
+    }
     if !hasSecondName { return }
     AsideFile.removeNames(of: path)
     if hasSecondName { throw StoreFile.secondName(path) }
@@ -39,15 +44,13 @@ extension SQLiteBackend {
     // Longer chains than the system follows are not resolved.
     for _ in 0..<40 {
       guard let target = target(of: path) else { break }
-      path = target.hasPrefix("/") ? target : folder(of: path) + target
+      path = target.utf8.first == UInt8(ascii: "/") ? target : Folder.before(path) + target
     }
     // The file does not exist, but its directory does.
-    let folder = folder(of: path)
-    guard let found = real(folder.isEmpty ? "." : folder) else { return path }
-    return (found == "/" ? "" : found) + "/" + path.dropFirst(folder.count)
+    let (folder, name) = Folder.split(path)
+    guard let found = real(folder) else { return path }
+    return (found == "/" ? "" : found) + "/" + name
   }
-
-  private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" }
 
   private static func real(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
@@ -59,27 +62,6 @@ extension SQLiteBackend {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = readlink(path, &target, Int(PATH_MAX))
     return count > 0 ? String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
-  }
-}
-
-/// The owner and the permissions of a file.
-struct FilePermissions {
-  private let owner: uid_t
-  private let group: gid_t
-  private let mode: mode_t
-
-  init?(path: String) {
-    var info = stat()
-    guard stat(path, &info) == 0 else { return nil }
-    (owner, group, mode) = (info.st_uid, info.st_gid, info.st_mode & 0o777)
-  }
-
-  /// Applies them to a file. Returns an errno value; 0 on success.
-  func apply(to descriptor: Int32) -> Int32 {
-    var info = stat()
-    guard fstat(descriptor, &info) == 0 else { return errno }
-    if info.st_uid != owner || info.st_gid != group, fchown(descriptor, owner, group) != 0 { return errno }
-    return fchmod(descriptor, mode) == 0 ? 0 : errno
   }
 }
 

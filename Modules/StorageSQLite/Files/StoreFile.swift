@@ -46,6 +46,7 @@ struct StoreFile {
       try checkName()
       // SQLite looks for one first, and removes it.
       try SQLiteSideFile.refuseForeign([journalPath])
+      try refuseForeignLog()
     case .foreign(let reason): throw foreign(reason)
     case .missing, .empty:
       guard options.createsIfMissing, !options.isReadOnly else {
@@ -208,7 +209,6 @@ struct StoreFile {
 
   /// Whether SQLite's files can be created and removed beside it.
   private var mayHaveLog: Bool {
-    let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    return access(path, W_OK) == 0 && access(directory, W_OK) == 0
+    access(path, W_OK) == 0 && access(Folder.split(path).folder, W_OK) == 0
   }
 }

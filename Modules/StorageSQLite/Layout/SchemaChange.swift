@@ -127,6 +127,6 @@ extension String {
   /// An SQL string literal, whatever the string contains.
   var sqlLiteral: String {
     if utf8.contains(0) { return "CAST(x'" + utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "' AS TEXT)" }
-    return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    return "'" + doubling("'") + "'"
   }
 }

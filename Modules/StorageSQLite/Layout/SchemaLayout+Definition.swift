@@ -115,7 +115,7 @@ extension ColumnLayout {
     return value.withBytes { bytes in
       guard let bytes else { return "NULL" }
       let isPlain = cell.isText && !bytes.contains { $0 == 0 }
-      if isPlain { return "'" + String(decoding: bytes, as: UTF8.self).replacingQuotes + "'" }
+      if isPlain { return "'" + String(decoding: bytes, as: UTF8.self).doubling("'") + "'" }
       let blob = "x'" + bytes.map { $0.hexadecimal }.joined() + "'"
       return cell.isText ? "(CAST(\(blob) AS TEXT))" : blob
     }
@@ -142,11 +142,5 @@ extension FixedWidthInteger {
   fileprivate var hexadecimal: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
-  }
-}
-
-extension String {
-  fileprivate var replacingQuotes: String {
-    split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
   }
 }

@@ -27,3 +27,14 @@ extension Snapshot {
     }
   }
 }
+
+extension Snapshot: ForeignWriteReading {
+  /// As `ForeignWriteReading` describes: the triggers have logged something that no write has made a commit of.
+  final func hasUnrecordedWrites() throws(StorageError) -> Bool {
+    try enterBeside()
+    defer { leave() }
+    let statement = try connection.take(StatementKey(.foreignPending)) { "SELECT 1 FROM _vivarium_foreign LIMIT 1" }
+    defer { connection.finish(statement) }
+    return try connection.step(statement, "look for other programs' writes")
+  }
+}

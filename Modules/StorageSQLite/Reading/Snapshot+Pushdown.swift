@@ -50,12 +50,16 @@ extension Snapshot: QueryPushdown {
   }
 
   /// Whether a one-sided comparison finds so few objects by an index that reading them and sorting their keys beats walking the
-  /// table by key, which is what SQLite always does for such a comparison. Reads no more index entries than that number.
+  /// table by key, which is what SQLite always does for such a comparison. Reads no more index entries than that number for each
+  /// comparison, and none of the comparisons after the first `questionsMax`.
   private final func finds(few condition: PredicateNode, _ table: TableLayout) throws(StorageError) -> Bool {
     let parts: [PredicateNode] = if case .and(let parts) = condition { parts } else { [condition] }
+    var asked = 0
     for part in parts {
+      if asked == Snapshot.questionsMax { return false }
       var compiler = QueryCompiler(table)
       guard compiler.isOpenRange(part), let text = compiler.condition(part) else { continue }
+      asked += 1
       let most = try objectCount(table) / Snapshot.rowsForOneFound
       let statement = try connection.take(text: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) WHERE \(text) LIMIT ?)")
       defer { connection.finish(statement) }
@@ -68,6 +72,8 @@ extension Snapshot: QueryPushdown {
 
   /// The cost of a row found by an index, in rows of a table walk.
   private static let rowsForOneFound = 32
+  /// The most comparisons that are looked up in an index before the query runs: all of them cost no more than the walk.
+  private static let questionsMax = rowsForOneFound
 
   /// The terms of the order without the last tie-break; nil if SQLite cannot sort that way. A column's terms put null first and
   /// NaN second, reversed for descending.

@@ -67,7 +67,7 @@ class Snapshot: StorageReading {
   final var catalog: Catalog { layout.catalog }
 
   final var powers: StoragePowers {
-    StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self, sides: self)
+    StoragePowers(windows: self, gathering: self, pushdown: self, aggregates: self, sides: self, foreign: self, targets: self)
   }
 
   /// Throws if the transaction can no longer be used.

@@ -12,10 +12,15 @@ extension ChangeAuthor {
   mutating func contents(
     of row: ShownRow, _ object: ObjectIdentity, _ path: [PathStep.Place], _ properties: PropertySet?, isNew: Bool
   ) throws(StorageError) {
+    let wasFilling = isFilling
+    defer { isFilling = wasFilling }
     for column in row.table.columns where column.schema.isStored && column.schema.derivation == nil && !column.schema.isPrimaryKey {
       if let properties, !properties.contains(column.id) { continue }
       let name = Name(column.schema.name)
+      isFilling = wasFilling || !isNew && isAdded(column.id, to: row.table.id)
       let place = ShownCollection(id: row.table.column(column.id), column: column, owner: row.key)
+      if isFilling, column.schema.isMap { try refuseEntries(of: place, row.table, path) }
+      if isFilling, try isCollectionKnown(name, object, path) { continue }
       switch column.schema.kind {
       case .scalar where shown.embedded(column) != nil: try embedded(place, object, path + [.embedded(name)])
       case .scalar: try scalar(place, name, object, path, isNew: isNew)
@@ -25,6 +30,16 @@ extension ChangeAuthor {
       case .linkingObjects: break
       }
     }
+  }
+
+  /// Whether others wrote of a collection before the file had it. What they wrote is shown at the end, in place of what is there now.
+  private func isCollectionKnown(_ name: Name, _ object: ObjectIdentity, _ path: [PathStep.Place]) throws(StorageError) -> Bool {
+    guard let contents = try shown.contents(of: object, path) else { return false }
+    if contents.sets[name] != nil || contents.maps[name] != nil { return true }
+    // An object without a record has all of its lists, empty.
+    guard let list = contents.lists[name] else { return false }
+    if list != ListHead() { return true }
+    return try !state.elements(of: ListPlace(object: object, path: path + [.list(name)])).isEmpty
   }
 
   // MARK: one value
@@ -38,6 +53,7 @@ extension ChangeAuthor {
     let nothing: Value = column.schema.mayBeNull ? .null : Value.zero(of: type)
     if isNew, now == nothing { return }
     let register = try shown.contents(of: object, path)?.values[name]
+    if isFilling, let register, register.key != .never { return }
     let before = try register.map { register throws(StorageError) in try shown.shown(register.visible, column) ?? .null } ?? nothing
     // A default that the file shows but nobody wrote differs from the same value written.
     let isKnown = register != nil || column.absentValue == nothing
@@ -45,7 +61,9 @@ extension ChangeAuthor {
     if let delta = notes.increments[CommitNotes.Place(place.id, place.owner)], case .int(let old) = before, now == .int(old &+ delta) {
       return try make(object, path, .add(name, delta))
     }
-    let isDefault = isAdopting || isNew && now == column.absentValue
+    // Of what other programs left as it was it cannot be told whether they wrote it.
+    let isUnwritten = now == column.absentValue && (isNew || isComparing && register == nil)
+    let isDefault = isAdopting || isFilling || isUnwritten
     try make(object, path, .set(name, try cell(now, column), isDefault: isDefault))
   }
 
@@ -55,6 +73,10 @@ extension ChangeAuthor {
     _ place: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place]
   ) throws(StorageError) {
     let node = try node(at: path, of: object)
+    // Others have made or removed one before the file had the property: that is shown at the end, in place of what is there now.
+    if isFilling, let node, node.isMade || node.guarding.epoch != .zero || !node.contents.isEmpty {
+      return yielded.append((object, path))
+    }
     guard let key = try sides.word(place.id, place.owner) else {
       if node?.isMade == true { try make(object, path, .remove) }
       return

@@ -15,7 +15,8 @@ extension ChangeAuthor {
     for element in try state.elements(of: place) where try wasShown(element, list.column) { before.append(element) }
     let replayed = try replayed(list, before, values, isNew: isNew)
     if replayed.isCleared {
-      try make(object, path, .clear)
+      // What others inserted on devices that were updated earlier stays.
+      if !isFilling { try make(object, path, .clear) }
       before = []
     }
     let kept = Set(replayed.slots.compactMap(\.before))

@@ -46,15 +46,31 @@ extension ChangeAuthor {
     }
   }
 
-  /// Whether to capture the whole collection: if the object is new, or the collection was emptied, which is captured first.
+  /// Whether to capture the whole collection: if the object is new, or the collection was emptied, which is captured first; but not of a
+  /// collection that is being filled: what others inserted into it on devices that were updated earlier stays.
   private mutating func isWhole(
     _ place: ShownCollection, _ object: ObjectIdentity, _ path: [PathStep.Place], isNew: Bool
   ) throws(StorageError) -> Bool {
     if isNew { return true }
     guard notes.cleared.contains(CommitNotes.Place(place.id, place.owner)) else { return false }
-    try make(object, path, .clear)
+    if !isFilling { try make(object, path, .clear) }
     return true
   }
+
+  /// Throws `.schemaMismatch` for entries of a map that is being filled: each key of a map has the latest that anybody wrote, and no
+  /// default that would lose to it. An element that the write inserts into a list, with the map in it, is the file's own.
+  func refuseEntries(of map: ShownCollection, _ table: TableEntry, _ path: [PathStep.Place]) throws(StorageError) {
+    if path.contains(where: { if case .element(let id) = $0 { isNew(id) } else { false } }) { return }
+    guard try sides.elementCount(map.id, map.owner) > 0 else { return }
+    throw StorageError(
+      .schemaMismatch, .transaction,
+      "'\(table.name).\(map.column.schema.name)' is new, and a migration fills it in objects that other replicas have: whichever is "
+        + "migrated last would overwrite the entries that somebody wrote.",
+      remedy: "Leave the map empty in the migration, and write its entries where the app first needs them.")
+  }
+
+  /// Whether the write inserts the element. Any other is what all replicas have, whoever of them inserted it.
+  private func isNew(_ element: ElementID) -> Bool { element.replica == standing.replica && element.number > elementsBefore }
 
   /// The replicated form of a removed member; nil for a link whose target is gone: it is hidden, and nobody edited it.
   private func removed(_ member: Value, _ column: ColumnEntry) throws(StorageError) -> CellValue? {

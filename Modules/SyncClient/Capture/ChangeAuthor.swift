@@ -16,6 +16,8 @@ struct ChangeAuthor {
   let wall: Int64
   let notes: CommitNotes
   let localTypes: Set<String>
+  /// The number of the last element that the file had inserted into a list before the write.
+  let elementsBefore: UInt64
   /// Shows the merge state in the file.
   var shown: Integrator<FileState>
   var source = PositionSource()
@@ -36,6 +38,13 @@ struct ChangeAuthor {
   var isComparing = false
   /// Whether the write changed the schema.
   private var hasNewSchema = false
+  /// The properties that existing objects get in this write: their values are what opening or migrating the file put there.
+  private var added: [TableID: PropertySet] = [:]
+  /// Whether such a property is being captured. Each replica fills it for itself, at any time, so its values lose to every value that
+  /// somebody wrote (`Register.Key.byDefault`), and nothing is captured of what others wrote of it before the file had it.
+  var isFilling = false
+  /// Embedded objects of such properties that others had made or removed before the file had the property.
+  var yielded: [(object: ObjectIdentity, path: [PathStep.Place])] = []
   /// Whether the captured objects are from before replication: their values lose to every value that somebody wrote.
   private(set) var isAdopting = false
 
@@ -55,6 +64,7 @@ struct ChangeAuthor {
     self.wall = wall
     self.notes = notes
     self.localTypes = localTypes
+    elementsBefore = standing.elements
     shown = Integrator(write, sides, own: standing.replica, state: state)
     state.settled.names = shown.names
   }
@@ -65,6 +75,7 @@ struct ChangeAuthor {
   mutating func capture(_ record: CommitRecord, _ uncaptured: UncapturedWrites? = nil) throws(StorageError) {
     note(record)
     hasNewSchema = record.changedCatalog
+    noteAdded()
     if let uncaptured { return try capture(record, after: uncaptured) }
     let tables = record.tables.compactMap { change in replicated(change.table).map { ($0, change) } }
     for (table, change) in tables where !table.isEmbedded {
@@ -107,6 +118,7 @@ struct ChangeAuthor {
       for linker in try state.linkers(of: object) { try shown.reconcile(linker, .links) }
     }
     if hasNewSchema { try showKept() }
+    for (object, path) in yielded { try shown.reconcile(embedded: path, of: object) }
     try state.flush()
   }
 
@@ -126,6 +138,18 @@ struct ChangeAuthor {
   mutating func note(inserted keys: [Int64], _ table: TableID) {
     inserted[table] = KeyRuns((inserted[table].map(Array.init) ?? []) + keys)
   }
+
+  private mutating func noteAdded() {
+    guard let before = write.catalogBefore else { return }
+    for table in sides.catalog.tables {
+      guard let old = before[table.id] else { continue }
+      let new = PropertySet(table.columns.map(\.id).filter { old[$0] == nil })
+      if !new.isEmpty { added[table.id] = new }
+    }
+  }
+
+  /// Whether existing objects get the property in this write.
+  func isAdded(_ property: PropertyID, to table: TableID) -> Bool { added[table]?.contains(property) ?? false }
 
   private mutating func note(_ record: CommitRecord) {
     let new = Dictionary(record.tables.map { ($0.table, $0.inserted) }) { first, _ in first }

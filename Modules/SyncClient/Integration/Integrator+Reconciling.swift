@@ -24,6 +24,14 @@ extension Integrator {
     try reconcile(record.node.contents, row, object, [], scope)
   }
 
+  /// Updates a property that embeds an object, at the end of the path, to what the merge state shows, whatever the file has there.
+  mutating func reconcile(embedded path: [PathStep.Place], of object: ObjectIdentity) throws(StorageError) {
+    guard case .embedded(let name) = path.last, let row = try row(object, path.dropLast()), let column = row.table[name.text]
+    else { return }
+    let property = ShownCollection(id: row.table.column(column.id), column: column, owner: row.key)
+    try reconcile(try contents(of: object, path.dropLast())?.embedded[name], property, object, path, .everything)
+  }
+
   private mutating func reconcile(
     _ contents: Contents, _ row: ShownRow, _ object: ObjectIdentity, _ path: [PathStep.Place], _ scope: Reconciling
   ) throws(StorageError) {

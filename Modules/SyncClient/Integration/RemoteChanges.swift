@@ -53,7 +53,7 @@ package struct RemoteChanges {
       try Outbox.remove(clientSeq, sides)
     case .refusal(let clientSeq, _, _, let states):
       standing.refusalSeen = max(standing.refusalSeen, entry.seq)
-      try updatePending(taking: states) { $0.refuse([clientSeq]) }
+      try updatePending(taking: states) { $0.refuse(clientSeq, with: states) }
     case .purge(let purge): try forget(purge)
     case .schema: break
     }

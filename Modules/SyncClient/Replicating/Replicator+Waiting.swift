@@ -2,6 +2,14 @@ import SyncModel
 import SyncProtocol
 import Vivarium
 
+/// Somebody who waits until the server has what was written.
+struct WaitingUpload: Sendable {
+  /// The last changeset that counts, and the replica whose number that is; nil for that of an earlier one.
+  var upTo: UInt64
+  var replica: ReplicaID?
+  let continuation: CheckedContinuation<Void, any Error>
+}
+
 extension Replicator {
   /// Everything that happens from now on, beginning with the present state. Ends with the replicator. Unread notices are kept, oldest
   /// first.
@@ -38,11 +46,11 @@ extension Replicator {
   public func uploaded() async throws {
     lastNumber += 1
     let number = lastNumber
-    let last = try file.waiting().last
+    let (last, _, replica) = try file.waiting()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         if Task.isCancelled || !isAtWork { return continuation.resume(throwing: CancellationError()) }
-        uploads[number] = (last, continuation)
+        uploads[number] = WaitingUpload(upTo: last, replica: replica, continuation: continuation)
         checkUploads()
       }
     } onCancel: {
@@ -62,10 +70,13 @@ extension Replicator {
   func checkUploads() {
     if uploads.isEmpty { return }
     do {
-      let oldest = try file.waiting().oldest
-      for (number, upload) in uploads where oldest.map({ $0 > upload.upTo }) ?? true {
-        uploads[number] = nil
-        upload.continuation.resume()
+      let (last, oldest, replica) = try file.waiting()
+      for (number, var upload) in uploads {
+        // What was pending has other numbers since the file goes on as another replica: they begin with 1.
+        if let replica, upload.replica != replica { (upload.upTo, upload.replica) = (last, replica) }
+        let isDone = oldest.map { $0 > upload.upTo } ?? true
+        uploads[number] = isDone ? nil : upload
+        if isDone { upload.continuation.resume() }
       }
     } catch {
       for (_, upload) in uploads { upload.continuation.resume(throwing: error) }

@@ -75,7 +75,7 @@ public actor Replicator {
   var listeners: [UInt64: AsyncStream<SyncNotice>.Continuation] = [:]
   var lastNumber: UInt64 = 0
   var marks: [UInt64: CheckedContinuation<Void, any Error>] = [:]
-  var uploads: [UInt64: (upTo: UInt64, continuation: CheckedContinuation<Void, any Error>)] = [:]
+  var uploads: [UInt64: WaitingUpload] = [:]
   var transfers = Transfers()
   /// The last error from the server.
   private var lastProblem: SyncError?
@@ -328,6 +328,7 @@ public actor Replicator {
       transfers.received(message, bytes)
       handle(.received(message, bytes: bytes))
       if case .welcome = message, let clockOffset { adjustClock(clockOffset) }
+    case .moved: handle(.moved)
     case .fault(let error):
       tell(.problem(SyncError(error.code, error.detail)))
       handle(.disconnected)

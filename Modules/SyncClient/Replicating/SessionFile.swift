@@ -52,13 +52,17 @@ package struct SessionFile: Sendable {
     return entries
   }
 
-  /// The number of the last changeset made, and that of the oldest pending one.
-  package func waiting() throws -> (last: UInt64, oldest: UInt64?) {
+  /// The number of the last changeset made, and that of the oldest pending one; and the replica that numbers them, nil while pending ones
+  /// have the numbers of an earlier one.
+  package func waiting() throws -> (last: UInt64, oldest: UInt64?, replica: ReplicaID?) {
     try file.read { snapshot in
       try sides(snapshot) { sides, standing in
-        (standing.clientSeq, try Outbox.pending(bytesMax: 1, sides).all.first?.changeset.clientSeq)
+        (
+          standing.clientSeq, try Outbox.pending(bytesMax: 1, sides).all.first?.changeset.clientSeq,
+          standing.isRenamed ? nil : standing.replica
+        )
       }
-    } ?? (0, nil)
+    } ?? (0, nil, nil)
   }
 
   /// The pending bytes: of changesets after a number, and up to each of some others; and the number of the last changeset made.

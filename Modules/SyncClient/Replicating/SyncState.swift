@@ -23,7 +23,8 @@ public enum SyncState: Hashable, Sendable {
   case live
   /// The file takes the server's objects, and redoes on top of them the changes that the server does not have.
   case beginningAnew
-  /// Stopped until the app acts: see the error's remedy.
+  /// Stopped until somebody acts: see the error's remedy. Where rights or the store have to change, it is tried again by itself after 5
+  /// minutes, then ever later, at last once an hour; otherwise only on `Replicator.retry`.
   case suspended(SyncError)
 
   /// - Parameter problem: the last error from the server, which explains why it stopped.

@@ -27,9 +27,13 @@ extension SyncSession {
     if isAcknowledgementPlanned { acknowledge(0, &effects) }
     if isConnected { effects.append(.disconnect) }
     forgetConnection()
+    // Until the next start, another replicator may send what the file has.
+    hasRedone = false
     state = .off
     (attempts, restamps) = (0, 0)
     (refused, hasRenewed) = (nil, false)
+    (renewals, renewedAt) = (0, nil)
+    (denials, denied) = (0, nil)
   }
 
   mutating func network(_ isThere: Bool, _ now: Int64, _ effects: inout [SyncSessionEffect]) {
@@ -44,32 +48,7 @@ extension SyncSession {
     case .waitingForNetwork, .waiting:
       generation &+= 1
       begin(now, &effects)
-    // A connection that was idle while the app was suspended may be dead without a report.
-    case .binding, .fetching, .live: ping(now, patience: min(configuration.pongTimeout, configuration.wakingTimeout), &effects)
-    default: break
-    }
-  }
-
-  private mutating func ping(_ now: Int64, patience: Int64, _ effects: inout [SyncSessionEffect]) {
-    guard !isPongDue else { return }
-    pingNumber &+= 1
-    isPongDue = true
-    effects.append(.send(.ping(number: pingNumber, roundTrip: 0)))
-    effects.append(.wake(.pong, at: now + patience, generation: generation))
-  }
-
-  mutating func got(_ token: String?, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
-    // There is no new one now, because whoever gives them cannot be reached.
-    if let token, token == refused {
-      if state == .gettingToken { fail(now, random, &effects) }
-      return
-    }
-    self.token = token
-    switch state {
-    case .gettingToken, .suspended(.login):
-      if token == nil { state = .suspended(.login) } else { begin(now, &effects) }
-    case .greeting, .binding, .fetching, .live:
-      if let token { effects.append(.send(.authenticate(token: token))) }
+    case .binding, .fetching, .live: pingAfterSleep(now, &effects)
     default: break
     }
   }
@@ -88,13 +67,15 @@ extension SyncSession {
     // A connection sends one hello, with the standing that was read first; an earlier connection may have asked too.
     guard isConnected, local == nil else { return }
     (local, schema) = (standing, standing.schema)
+    if !hasRedone { made = standing.clientSeq }
     if state == .greeting { greet(&effects) }
   }
 
   /// Sends hello, bind and credit at once, in one round trip. A file that has pages waits for what the server can: whether it may be asked
   /// for the rest.
-  private func greet(_ effects: inout [SyncSessionEffect]) {
+  mutating func greet(_ effects: inout [SyncSessionEffect]) {
     guard let local, let token else { return }
+    given = token
     let features: SyncFeatures = [.compression, .declarations, .rest]
     effects.append(.send(.hello(Hello(versions: [1], features: features, token: token, device: configuration.device))))
     if local.staged == nil { askForStore(local, &effects) }
@@ -136,12 +117,14 @@ extension SyncSession {
     let delay = delay(after: attempts)
     attempts += 1
     earliest = now + Int64(min(seconds, 86_400)) * 1000
-    let spread = Int64(Double(delay) * 0.25 * min(max(random, 0), 1))
-    wait(until: max(now + delay - spread, earliest), &effects)
+    wait(until: max(now + spread(delay, random), earliest), &effects)
   }
 
+  /// A delay less a random part of it, up to a quarter.
+  func spread(_ delay: Int64, _ random: Double) -> Int64 { delay - Int64(Double(delay) * 0.25 * min(max(random, 0), 1)) }
+
   /// Twice as long each time.
-  private func delay(after attempts: Int) -> Int64 {
+  func delay(after attempts: Int) -> Int64 {
     min(configuration.firstDelay << Int64(min(attempts, 20)), configuration.longestDelay)
   }
 
@@ -158,10 +141,22 @@ extension SyncSession {
     state = .suspended(reason)
   }
 
+  /// Stops until rights or the store change. Nobody tells the device when they have, and there may be nobody at it: so it looks again by
+  /// itself, after minutes, ever later.
+  mutating func deny(_ code: SyncErrorCode, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
+    if let liveSince, now - liveSince >= configuration.settled { denials = 0 }
+    suspend(.denied(code), &effects)
+    denied = code
+    let delay = min(configuration.firstDeniedDelay << Int64(min(denials, 20)), configuration.longestDeniedDelay)
+    denials += 1
+    effects.append(.wake(.retry, at: now + spread(delay, random), generation: generation))
+  }
+
   /// Makes the file begin anew.
   mutating func reset(_ cause: SyncResetCause, _ effects: inout [SyncSessionEffect]) {
     if isConnected { effects.append(.disconnect) }
     forgetConnection()
+    hasRedone = false
     state = .resetting
     effects.append(.reset(cause))
   }
@@ -180,11 +175,17 @@ extension SyncSession {
     window = ReceiveWindow(size: configuration.windowBytes)
     (sent, judged, acknowledged, liveSince) = (0, 0, .zero, nil)
     (refusalAcknowledged, acknowledgedAt, isAcknowledgementPlanned) = (.zero, nil, false)
+    toldRefusal = nil
+    (given, renewal, isMoving) = (nil, .none, false)
   }
 
   mutating func ring(_ timer: SyncSessionTimer, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
     switch timer {
-    case .retry: if state == .waiting { begin(max(now, earliest), &effects) }
+    case .retry:
+      switch state {
+      case .waiting, .suspended(.denied): begin(max(now, earliest), &effects)
+      default: break
+      }
     case .upload:
       isUploadPlanned = false
       readOutbox(&effects)
@@ -193,7 +194,8 @@ extension SyncSession {
       acknowledge(now, &effects)
     case .ping:
       if isConnected { ping(now, patience: configuration.pongTimeout, &effects) }
-    case .pong: if isConnected, isPongDue { fail(now, random, &effects) }
+    case .pong: if isConnected, isPongDue { missPong(now, random, &effects) }
+    case .renewal: if renewal == .planned { askForToken(&effects) }
     }
   }
 }

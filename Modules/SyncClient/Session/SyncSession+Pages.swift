@@ -24,8 +24,9 @@ extension SyncSession {
     // No page comes behind the last.
     guard let bound, !isIntegrating, arriving?.pages.last?.isLast != true else { return refuse(now, random, &effects) }
     let staged = arriving?.staged ?? StagedPages(of: bound, page)
-    // The server has forgotten more in between: pages from before and after do not fit together.
-    guard staged.fits(page) else {
+    // The server has forgotten more in between: pages from before and after do not fit together. Nor does a first page from after to the
+    // entries that follow from where the server was when it answered: it lacks what some of them lost against.
+    guard staged.fits(page), arriving != nil || page.stable == bound.stable else {
       arriving = nil
       if staged.count > 0 { effects.append(.dropPages) }
       return fail(now, random, &effects)

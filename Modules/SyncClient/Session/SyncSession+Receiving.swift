@@ -32,7 +32,7 @@ extension SyncSession {
     case (.pong(let number), _) where number == pingNumber && isPongDue:
       isPongDue = false
       planPing(now, &effects)
-    case (.expiring, _): effects.append(.getToken(isNew: true))
+    case (.expiring, _): expiring(now, random, &effects)
     case (.goAway(let seconds), _): fail(now, random, retryAfterSeconds: seconds, &effects)
     case (.error(_, let code, let seconds, let text), _): fault(code, seconds, text, now, random, &effects)
     case (.authenticated, _), (.progress, _), (.schema, _), (.unknown, _): break
@@ -51,10 +51,6 @@ extension SyncSession {
   /// writes.
   private static let latestTime: UInt64 = 1 << 42
 
-  private mutating func planPing(_ now: Int64, _ effects: inout [SyncSessionEffect]) {
-    if pingSeconds > 0 { effects.append(.wake(.ping, at: now + pingSeconds * 1000, generation: generation)) }
-  }
-
   private mutating func bind(_ bound: Bound, _ now: Int64, _ random: Double, _ effects: inout [SyncSessionEffect]) {
     guard let local else { return }
     if local.isForked(judged: bound.judged, stamp: bound.judgedStamp) { return reset(.otherHistory, &effects) }
@@ -62,7 +58,7 @@ extension SyncSession {
     credit.grant(bound.credit)
     (sent, judged) = (bound.judged, bound.judged)
     (acknowledged, refusalAcknowledged) = (local.cursor, local.refusalSeen)
-    (refused, hasRenewed) = (nil, false)
+    (refused, hasRenewed, denied) = (nil, false, nil)
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
     case .delta, .snapshot: state = .fetching(bound.mode)
@@ -113,8 +109,19 @@ extension SyncSession {
       sendMark(&effects)
     }
     guard let next = queue.first, next.isWhole else { return }
+    if next.entries.contains(where: isAnothers) { return reset(.otherHistory, &effects) }
     isIntegrating = true
     effects.append(.integrate(next.entries, generation: generation))
+  }
+
+  /// Whether an entry answers what this file has never sent: a copy of the file has, as the same replica; or an earlier connection had, and
+  /// the file has done its changes again since, as others of the numbers. Taken for an answer to the file's own change of the number, it
+  /// would remove that from the outbox, though no server has it. Of a number that both have sent, the server says so.
+  private func isAnothers(_ entry: LogEntry) -> Bool {
+    switch entry.body {
+    case .own(let number), .refusal(let number, _, _, _): number > made
+    case .changeset, .purge, .schema: false
+    }
   }
 
   mutating func integrated(
@@ -124,6 +131,7 @@ extension SyncSession {
     isIntegrating = false
     local = standing
     if case .fetching = state {
+      if standing.recovery != nil { (hasRedone, made) = (true, judged) }
       settle(arriving?.bytes ?? 0, &effects)
       arriving = nil
       acknowledge(now, &effects)
@@ -135,7 +143,8 @@ extension SyncSession {
     planAcknowledgement(now, random, &effects)
     for entry in done.entries {
       guard case .refusal(let clientSeq, let code, let text, _) = entry.body else { continue }
-      effects.append(.tell(code, text: text))
+      if toldRefusal != clientSeq { effects.append(.tell(code, text: text)) }
+      toldRefusal = clientSeq
       // The server ignored what was sent after the refused changeset: it is sent again, or as void.
       judged = max(judged, clientSeq)
       sent = min(sent, clientSeq)
@@ -192,7 +201,7 @@ extension SyncSession {
     case .renewToken: renewToken(code, text, &effects)
     case .stop:
       effects.append(.tell(code, text: text))
-      suspend(.denied(code), &effects)
+      deny(code, now, random, &effects)
     // The refusal itself comes as an entry, with the objects' states.
     case .compensate: break
     case .stopForSchema:
@@ -209,16 +218,5 @@ extension SyncSession {
       effects.append(.tell(code, text: text))
       fail(now, random, retryAfterSeconds: seconds, &effects)
     }
-  }
-
-  /// Asks for a new token; if another one is refused too, somebody must log in.
-  private mutating func renewToken(_ code: SyncErrorCode, _ text: String, _ effects: inout [SyncSessionEffect]) {
-    (refused, token) = (token, nil)
-    effects.append(.tell(code, text: text))
-    suspend(.login, &effects)
-    guard !hasRenewed else { return }
-    hasRenewed = true
-    state = .gettingToken
-    effects.append(.getToken(isNew: true))
   }
 }

@@ -51,6 +51,7 @@ extension SyncSession {
         effects.append(.send(.void(session: SyncSession.number, clientSeq: clientSeq, objects: objects)))
       }
       sent = entry.clientSeq
+      made = max(made, sent)
     }
     flush(&effects)
     if !entries.isEmpty || isReadingDue { readOutbox(&effects) }

@@ -37,11 +37,11 @@ package struct SyncSession: Sendable {
     case resetting
   }
 
-  /// Why a session stops until the app does something.
+  /// Why a session stops until somebody does something.
   package enum Suspension: Hashable, Sendable {
     /// Somebody must log in.
     case login
-    /// Rights or the store must change.
+    /// Rights or the store must change. It is tried again seldom.
     case denied(SyncErrorCode)
     /// The app's schema must fit.
     case schema(SyncErrorCode)
@@ -55,11 +55,20 @@ package struct SyncSession: Sendable {
   var hasRenewed = false
   /// The token that was refused since then.
   var refused: String?
+  /// The token that was given on the present connection last, and whether it needs another one.
+  var given: String?
+  var renewal = TokenRenewal.none
+  /// How often one was got for that in a row, and when last.
+  var renewals = 0
+  var renewedAt: Int64?
   /// The file's standing; nil before it is read.
   var local: LocalStanding?
 
   // State of the attempts.
   var attempts = 0
+  /// How often the server denied the session in a row, and why it did last; nil once a store was bound since.
+  var denials = 0
+  var denied: SyncErrorCode?
   /// How often the waiting changes were stamped again since the server took one.
   var restamps = 0
   /// The earliest time at which the server wants the next attempt.
@@ -80,6 +89,12 @@ package struct SyncSession: Sendable {
   /// Seconds between the pings that the server wants; 0 for none.
   var pingSeconds: Int64 = 0
   var isPongDue = false
+  /// When the last ping was sent, and for how long its answer is waited for.
+  var pingedAt: Int64 = 0
+  var patience: Int64 = 0
+  /// The last sign of life, and whether it was a part of something longer.
+  var heardAt: Int64 = 0
+  var isMoving = false
   /// Messages that have arrived and are not integrated yet.
   var queue: [Arrival] = []
   var isIntegrating = false
@@ -103,6 +118,13 @@ package struct SyncSession: Sendable {
   var refusalAcknowledged = Seq.zero
   var acknowledgedAt: Int64?
   var isAcknowledgementPlanned = false
+  /// The changeset whose refusal was told last: a long one comes in several entries.
+  var toldRefusal: UInt64?
+  /// The highest number that this file may have sent: what it had made when the connection began, and what was sent since.
+  var made: UInt64 = 0
+  /// Whether pending changes were done again, under numbers that an upload of an earlier connection may still take. Then `made` counts
+  /// what was sent since, on this connection and later ones.
+  var hasRedone = false
 
   /// The marks that the app waits for and that the next message will ask for.
   var marks: Set<UInt64> = []
@@ -154,7 +176,11 @@ package struct SyncSession: Sendable {
     case .token(let token): got(token, now, random, &effects)
     case .connected: connected(&effects)
     case .disconnected: if isConnected { fail(now, random, &effects) }
-    case .received(let message, let bytes): if isConnected { receive(message, bytes, now, random, &effects) }
+    case .received(let message, let bytes):
+      guard isConnected else { break }
+      note(isPart: false, now)
+      receive(message, bytes, now, random, &effects)
+    case .moved: if isConnected { note(isPart: true, now) }
     case .timer(let timer, let generation): if generation == self.generation { ring(timer, now, random, &effects) }
     case .standing(let standing): standingRead(standing, &effects)
     case .begunAnew: if state == .resetting { begunAnew(now, &effects) }
@@ -200,9 +226,12 @@ package struct SyncSessionConfiguration: Sendable {
   /// The milliseconds before the first attempt after a failure; doubled each time.
   package var firstDelay: Int64 = 1_000
   package var longestDelay: Int64 = 300_000
+  /// The milliseconds before a denied session tries again, since rights or the store may have changed; doubled each time.
+  package var firstDeniedDelay: Int64 = 300_000
+  package var longestDeniedDelay: Int64 = 3_600_000
   /// The milliseconds of being live after which the next failure counts as the first.
   package var settled: Int64 = 60_000
-  /// The milliseconds to wait for the answer to a ping.
+  /// The milliseconds to wait for the answer to a ping, without any sign of life.
   package var pongTimeout: Int64 = 30_000
   /// The same after the app was suspended, when the connection may be dead without a report.
   package var wakingTimeout: Int64 = 5_000

@@ -24,12 +24,15 @@ package enum SyncSessionEvent: Sendable {
   case network(isThere: Bool)
   /// The app came to the front: a waiting attempt is made at once.
   case foreground
-  /// A token; nil if somebody must log in; the refused one if a new one cannot be had now.
+  /// A token; nil if somebody must log in; the refused one, or the one that ends, if a new one cannot be had now.
   case token(String?)
   case connected
   case disconnected
   /// A message, and its size in bytes, inflated.
   case received(ServerMessage, bytes: Int)
+  /// A part of a longer message came; or the connection took a part to send, and more waits behind it. Of one with nothing behind it,
+  /// nobody knows whether it lies in the buffers of a dead connection.
+  case moved
   case timer(SyncSessionTimer, generation: UInt64)
   /// The answer to `.readStanding`.
   case standing(LocalStanding)
@@ -61,6 +64,8 @@ package enum SyncSessionTimer: Hashable, Sendable {
   case acknowledge
   case ping
   case pong
+  /// For another token, in place of one that ends.
+  case renewal
 }
 
 /// An effect to perform for a session, in the given order.

@@ -49,4 +49,14 @@ extension Merge {
     for object in linkers { try run.sever(object, in: &state) }  // the order does not matter: links are independent of each other
     return run.forgotten
   }
+
+  /// Severs the links of some objects to incarnations that a purge has forgotten: for a caller that has more linkers than it loads at once.
+  ///
+  /// - Parameter forgotten: what `purge` returned.
+  package static func sever<State: MergeState>(
+    linksOf objects: [ObjectIdentity], to forgotten: [ObjectIdentity: Stamp], in state: inout State
+  ) throws(State.Failure) {
+    let run = PurgeRun(purge: Purge(stable: .zero, floor: .zero), forgotten: forgotten)
+    for object in objects { try run.sever(object, in: &state) }
+  }
 }

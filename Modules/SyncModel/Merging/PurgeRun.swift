@@ -2,9 +2,9 @@
 struct PurgeRun {
   let purge: Purge
   /// The epochs of objects that were forgotten: a link to an earlier incarnation leads nowhere for good.
-  private(set) var forgotten: [ObjectIdentity: Stamp] = [:]
+  private(set) var forgotten: [ObjectIdentity: Stamp]
 
-  init(purge: Purge) { self.purge = purge }
+  init(purge: Purge, forgotten: [ObjectIdentity: Stamp] = [:]) { (self.purge, self.forgotten) = (purge, forgotten) }
 
   mutating func forget<State: MergeState>(_ object: ObjectIdentity, in state: inout State) throws(State.Failure) {
     guard let old = try state.record(of: object) else { return }

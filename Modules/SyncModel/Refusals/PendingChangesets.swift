@@ -5,7 +5,8 @@ public struct PendingChangesets: Hashable, Sendable {
   public struct Pending: Hashable, Sendable {
     /// The operations of the transaction.
     public let changeset: Changeset
-    /// Whether it builds on a refused changeset. It is then reported instead of uploaded; the answer restores its objects.
+    /// Whether it builds on a refused changeset. It is then reported instead of uploaded; the answer restores its objects. Also whether it
+    /// was refused itself, and the rest of that answer is still to come.
     public fileprivate(set) var isVoid: Bool
   }
 
@@ -35,11 +36,43 @@ public struct PendingChangesets: Hashable, Sendable {
     return all.remove(at: index).changeset
   }
 
-  /// Marks the changesets that build on refused ones as void, and removes the refused ones.
+  /// Marks the changesets that build on refused ones as void, and removes the refused ones, whose answer is there as a whole.
   ///
   /// Works in order, because what builds on a void changeset is void itself; and by transactions, because a transaction whose first part
   /// cannot stand must not be committed by its rest.
   public mutating func refuse(_ clientSeqs: Set<UInt64>) {
+    void(clientSeqs)
+    all.removeAll { clientSeqs.contains($0.changeset.clientSeq) }
+  }
+
+  /// The same for an entry of a refusal, which may be one of several: they have the states of the changeset's objects in their order, but
+  /// for those that came with an earlier changeset of its transaction. Until the last entry of the transaction its changesets stay, as
+  /// void: what is written meanwhile may build on what they made, and a later entry takes away.
+  ///
+  /// - Parameter states: the states in the entry.
+  public mutating func refuse(_ clientSeq: UInt64, with states: [ObjectIdentity: ObjectState?]) {
+    void([clientSeq])
+    // Answers come in order.
+    let index = all.firstIndex { $0.changeset.clientSeq >= clientSeq } ?? all.endIndex
+    guard index < all.endIndex, all[index].changeset.clientSeq == clientSeq else {
+      return all.removeAll { $0.isVoid && $0.changeset.clientSeq < clientSeq }
+    }
+    let first = all[..<index].lastIndex { !$0.changeset.isContinued }.map { $0 + 1 } ?? 0
+    let isWhole = !all[index].changeset.isContinued && isLast(states, of: index, in: first...index)
+    let kept = isWhole ? index + 1 : first
+    all = all[..<kept].filter { !$0.isVoid } + all[kept...]
+  }
+
+  /// Whether an entry with these states is the last one for a changeset.
+  private func isLast(_ states: [ObjectIdentity: ObjectState?], of index: Int, in transaction: ClosedRange<Int>) -> Bool {
+    var own = all[index].changeset.objects
+    // `objects` is made of all operations of a changeset: once for each, and not at all once nothing is left.
+    for pending in all[transaction.lowerBound..<index] where !own.isEmpty { own.subtract(pending.changeset.objects) }
+    return own.max().map { states.keys.contains($0) } ?? true
+  }
+
+  /// Marks the changesets with these numbers, and those that build on them.
+  private mutating func void(_ clientSeqs: Set<UInt64>) {
     var refused = RefusedWork()
     var start = all.startIndex
     while start < all.endIndex {
@@ -56,7 +89,6 @@ public struct PendingChangesets: Hashable, Sendable {
         refused.add(all[index].changeset)
       }
     }
-    all.removeAll { clientSeqs.contains($0.changeset.clientSeq) }
   }
 
   /// Removes all changesets up to a number: the server's state that was taken includes their outcome.
@@ -97,7 +129,7 @@ extension Merge {
   public static func integrate<State: MergeState>(
     _ refusal: Refusal, pending: inout PendingChangesets, in state: inout State
   ) throws(State.Failure) -> [Effect] {
-    pending.refuse([refusal.clientSeq])
+    pending.refuse(refusal.clientSeq, with: refusal.states)
     return try take(refusal.states, under: pending, in: &state)
   }
 }

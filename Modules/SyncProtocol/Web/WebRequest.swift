@@ -4,6 +4,8 @@ public struct WebRequest: Hashable, Sendable {
   public var method: String
   /// The path without the query.
   public var path: String
+  /// What follows the path behind "?"; empty if nothing does.
+  public var query: String
   /// The text after "Bearer " in the header "Authorization".
   public var token: String?
   /// The body, at most `bytes` long.
@@ -19,9 +21,9 @@ public struct WebRequest: Hashable, Sendable {
 
   /// Creates a request.
   public init(
-    method: String, path: String, token: String? = nil, body: [UInt8] = [], address: String = "", isLocal: Bool = false
+    method: String, path: String, query: String = "", token: String? = nil, body: [UInt8] = [], address: String = "", isLocal: Bool = false
   ) {
-    (self.method, self.path, self.token, self.body) = (method, path, token, body)
+    (self.method, self.path, self.query, self.token, self.body) = (method, path, query, token, body)
     (self.address, self.isLocal) = (address, isLocal)
   }
 }

@@ -10,11 +10,12 @@ actor HostedConnection {
   private var machine: ServerConnection
   private let outgoing: AsyncStream<[[UInt8]]>.Continuation
   private let parts: AsyncStream<[[UInt8]]>
-  /// The number of bytes waiting to be sent.
-  private var outgoingBytes = 0
   private var timers: [ServerConnectionTimer: Task<Void, Never>] = [:]
   /// The task that reads the connection, suspended while too much received data waits.
   private var reader: CheckedContinuation<Void, Never>?
+  /// Those who wait for what clients send next, and for which sessions they still do.
+  private var lookers: [CheckedContinuation<Void, Never>] = []
+  private var waitedFor: Set<SessionKey> = []
   private var isOver = false
   /// Its part of the bytes of changesets that wait on all connections, as it was counted last.
   private var uploadBytes = 0
@@ -41,6 +42,9 @@ actor HostedConnection {
     let backlog = machine.backlog
     return machine.bound.map { SessionSummary(user: identity.user, path: $0.path.text, backlog: backlog) }
   }
+
+  /// The replica of a session; nil after its end.
+  func replica(of key: SessionKey) -> ReplicaID? { machine.replica(of: key) }
 
   /// Checks again whether the user may continue, and his rights on the bound stores. They count when it returns; what cannot be determined
   /// stays as it is, and is checked again later.
@@ -123,23 +127,23 @@ actor HostedConnection {
   /// Sends what waits, until the connection is over and everything was sent.
   private func send() async {
     for await parts in parts {
-      do throws(TransportError) { try await transport.send(parts) } catch { break }
-      sent(parts)
+      // One by one: a large message takes minutes over a slow connection, and the client is there for as long as it takes parts.
+      do throws(TransportError) {
+        for part in parts {
+          try await transport.send([part])
+          taken(part.count)
+        }
+      } catch { break }
     }
     farewell?.cancel()
     await transport.close()
   }
 
-  private func sent(_ parts: [[UInt8]]) {
-    let wasFull = isFull
-    outgoingBytes -= parts.reduce(0) { $0 + $1.count }
-    guard wasFull else { return }
-    perform(machine.handle(.room(!isFull), at: host.clock()))
-    if !isFull { wakeReader() }
+  private func taken(_ bytes: Int) {
+    let wasFull = machine.isFull
+    perform(machine.handle(.taken(bytes), at: host.clock()))
+    if wasFull { wakeReader() }
   }
-
-  /// Whether the client is too slow in taking what is sent.
-  private var isFull: Bool { outgoingBytes > host.configuration.outgoingBytes }
 
   private func wakeReader() {
     reader?.resume()
@@ -152,7 +156,7 @@ actor HostedConnection {
 
   private func untilThereIsRoom() async {
     let most = 2 * Int(clamping: host.configuration.uploadWindow)
-    while !isOver, isFull || machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
+    while !isOver, machine.isFull || machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
   }
 
   /// Handles an event, and performs the effects.
@@ -161,6 +165,7 @@ actor HostedConnection {
     perform(machine.handle(event, at: host.clock()))
     countUploads()
     wakeReader()
+    wakeLookers()
   }
 
   /// Counts what waits here among what waits everywhere, and ends the connection if that is too much and much of it is here.
@@ -190,10 +195,7 @@ actor HostedConnection {
       switch effect {
       case .send(let parts):
         host.counts.sent(parts)
-        let wasFull = isFull
-        outgoingBytes += parts.reduce(0) { $0 + $1.count }
         outgoing.yield(parts)
-        if isFull, !wasFull { perform(machine.handle(.room(false), at: host.clock())) }
       case .close: close()
       case .wake(let timer, let time): wake(timer, at: time)
       case .unbind(let key, let path): Task { await host.forget(path, key, of: self) }
@@ -257,11 +259,7 @@ actor HostedConnection {
         if let object = upload.unmade { return Verdict(.invalidChange, "It writes into \(object), which does not exist.") }
         return rules(place.path, upload)
       }
-      return .committed(
-        key,
-        await result { () throws(ServerStoreError) in
-          try await stores.commit(place.path, place.replica, uploads, refusalSeen: seen, at: host.clock(), judge: judge)
-        })
+      return await host.commit(key, place, uploads, refusalSeen: seen, mayWrite: mayWrite, judge: judge) { await sentBehind(key) }
     case .declare(let key, let path, let schema):
       return .declared(key, await result { () throws(ServerStoreError) in try await stores.declare(path, schema) })
     case .acknowledge(let key, let place, let state):
@@ -276,17 +274,47 @@ actor HostedConnection {
         await result { () throws(ServerStoreError) in
           try await stores.changes(place.path, for: place.replica, after: seq, limitBytes: limit)
         })
-    case .readObjects(let key, let path, let seq, let last, let limit):
+    case .readObjects(let key, let path, let history, let seq, let last, let limit):
       return .objects(
         key,
         await result { () throws(ServerStoreError) in
-          try await stores.objects(path, changedAfter: seq, behind: last, limitBytes: limit)
+          try await stores.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: limit)
         })
     case .readHead(let key, let path, let mark):
       return .head(
         key, mark: mark, await result { () throws(ServerStoreError) in try await stores.heads([path])[path] ?? .zero })
     case .send, .close, .wake, .bind, .unbind: return nil
     }
+  }
+
+  /// What a session's client has sent behind the uploads that are being looked at: asked once something of it only takes away, or a while
+  /// has passed.
+  private func sentBehind(_ key: SessionKey) async -> [Upload] {
+    let time = host.configuration.roomTime
+    if time <= 0 { return machine.line(of: key)?.uploads ?? [] }
+    waitedFor.insert(key)
+    let timer = Task { [weak self] in
+      do { try await Task.sleep(for: .milliseconds(time)) } catch { return }
+      await self?.waitNoMore(for: key)
+    }
+    var looked = 0
+    while waitedFor.contains(key), let line = machine.line(of: key), !line.takesAway(from: looked) {
+      looked = line.count
+      await withCheckedContinuation { lookers.append($0) }
+    }
+    timer.cancel()
+    waitedFor.remove(key)
+    return machine.line(of: key)?.uploads ?? []
+  }
+
+  private func waitNoMore(for key: SessionKey) {
+    waitedFor.remove(key)
+    wakeLookers()
+  }
+
+  private func wakeLookers() {
+    for looker in lookers { looker.resume() }
+    lookers = []
   }
 
   private func result<T: Sendable, E: Error>(_ body: @Sendable () async throws(E) -> T) async -> Result<T, E> {

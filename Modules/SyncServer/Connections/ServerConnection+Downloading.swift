@@ -4,15 +4,17 @@ import SyncProtocol
 // Downloads: objects and entries, within the granted credit.
 
 extension ServerConnection {
-  /// Starts the next read, unless one is under way, nothing is new, or the client takes no more.
+  /// Sends what was read, then starts the next read, unless one is under way, nothing is new, or the client takes no more.
   mutating func pump(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
-    guard hasRoom, let session = sessions[number], !session.isReading, session.credit.bytes > 0 else { return }
+    sendRest(number, &effects)
+    guard !isFull, let session = sessions[number], session.rest == nil, !session.isReading, session.credit.bytes > 0 else { return }
     let limit = min(configuration.pageBytes, Int(clamping: session.credit.bytes))
     switch session.state {
     case .binding: return
     case .fetching(let fetch):
       effects.append(
-        .readObjects(session.key, session.place.path, changedAfter: fetch.start, behind: fetch.last, limitBytes: limit))
+        .readObjects(
+          session.key, session.place.path, of: session.history, changedAfter: fetch.start, behind: fetch.last, limitBytes: limit))
     case .live:
       guard session.hasNews else { return }
       // Reset before the read: an entry that arrives during the read counts as news again.
@@ -23,9 +25,7 @@ extension ServerConnection {
   }
 
   /// Continues reading once the client takes more.
-  mutating func room(_ isThere: Bool, _ effects: inout [ServerConnectionEffect]) {
-    hasRoom = isThere
-    guard isThere else { return }
+  mutating func pumpAll(_ effects: inout [ServerConnectionEffect]) {
     for number in sessions.keys.sorted() { pump(number, &effects) }
   }
 
@@ -45,34 +45,33 @@ extension ServerConnection {
     case .success(let page) where page.history != session.history:
       fault(key.session, SyncRefusal(.historyChanged, "The store was restored, or removed and made anew."), &effects)
     case .success(let page):
-      session.cursor = max(session.cursor, page.cursor)
-      if page.cursor < page.head { session.hasNews = true }
+      session.rest = PageRest(page)
       sessions[key.session] = session
-      var bytes = 0
-      for entries in messages(of: page.entries) {
-        bytes += sendCharged(.changes(session: key.session, entries), key.session, &effects)
-      }
-      tellProgress(page, bytes, key.session, &effects)
-      tellMarks(key.session, &effects)
       pump(key.session, &effects)
     }
   }
 
-  /// A page never splits a transaction, which may be larger than a message: it then goes in several, which the client joins.
-  private func messages(of entries: [LogEntry]) -> [[LogEntry]] {
-    guard entries.contains(where: \.isContinued) else { return entries.isEmpty ? [] : [entries] }
-    var all: [[LogEntry]] = []
-    var bytes = 0
-    for entry in entries {
-      let size = entry.encodedCount
-      if bytes == 0 || bytes + size > configuration.limits.messageBytes / 2 {
-        all.append([])
-        bytes = 0
-      }
-      all[all.count - 1].append(entry)
-      bytes += size
+  /// Sends what is left of a page, message by message, until too much waits to be sent: a transaction may have hundreds of megabytes. What
+  /// is left goes on once the client has taken some. It needs no credit, because the client grants none before a transaction is whole.
+  ///
+  /// **Invariant.** If anything is left afterwards, too much waits.
+  private mutating func sendRest(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    while let rest = sessions[number]?.rest {
+      if rest.isOver { return finish(rest, number, &effects) }
+      guard !isFull, let entries = sessions[number]?.rest?.next(limitBytes: configuration.pageBytes) else { return }
+      let bytes = sendCharged(.changes(session: number, entries), number, &effects)
+      sessions[number]?.rest?.bytes += bytes
     }
-    return all
+  }
+
+  private mutating func finish(_ rest: PageRest, _ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
+    guard var session = sessions[number] else { return }
+    session.rest = nil
+    session.cursor = max(session.cursor, rest.page.cursor)
+    if rest.page.cursor < rest.page.head { session.hasNews = true }
+    sessions[number] = session
+    tellProgress(rest.page, rest.bytes, number, &effects)
+    tellMarks(number, &effects)
   }
 
   mutating func objects(
@@ -82,7 +81,13 @@ extension ServerConnection {
     session.isReading = false
     switch result {
     case .failure(let error): return fault(key.session, SyncRefusal(reading: error), &effects)
+    // The entries between the bind and the purge would follow the pages, which lack what some of them lost against.
+    case .success(let page) where fetch.asOf == nil && page.stable != session.stable:
+      fault(key.session, SyncRefusal(.overloaded, "The store has just forgotten what all devices have seen."), &effects)
     case .success(var page):
+      // Of what was judged after the store was bound the client does not know that it was: it learns it from the entries, also where the
+      // pages include it.
+      if fetch.asOf == nil { page.asOf = min(page.asOf, session.head) }
       fetch.asOf = fetch.asOf ?? page.asOf
       fetch.last = page.objects.last?.identity ?? fetch.last
       if features.contains(.rest), !page.isLast { page.next = fetch.next }
@@ -131,16 +136,9 @@ extension ServerConnection {
   }
 
   private mutating func tellMarks(_ number: UInt32, _ effects: inout [ServerConnectionEffect]) {
-    guard let session = sessions[number], session.state == .live else { return }
+    // Within a transaction of several messages, the client expects nothing but its rest.
+    guard let session = sessions[number], session.state == .live, session.rest == nil else { return }
     sessions[number]?.marks.removeAll { $0.head <= session.cursor }
     for mark in session.marks where mark.head <= session.cursor { send(.marked(session: number, number: mark.number), &effects) }
   }
-}
-
-extension LogEntry {
-  /// Whether the next entry belongs to the same transaction.
-  fileprivate var isContinued: Bool { if case .changeset(_, let changeset) = body { changeset.isContinued } else { false } }
-
-  /// The approximate size in bytes.
-  fileprivate var encodedCount: Int { if case .changeset(_, let changeset) = body { 32 + changeset.encoded().count } else { 64 } }
 }

@@ -44,15 +44,16 @@ extension ServerConnection {
     case .failure(let refusal): fault(key.session, refusal, &effects)
     case .success(let (grant, standing)):
       let bind = session.bind
-      var mode = standing.mode(cursor: bind.cursor, history: bind.history, pendingBase: bind.pendingBase)
+      var mode = standing.mode(of: bind)
       var fetch = ServerSession.Fetch(start: mode == .delta ? bind.cursor : .zero)
       if let begun = session.begun, standing.goesOn(begun, in: mode), let last = ServerSession.Fetch.last(begun.next) {
         (fetch.last, fetch.asOf, mode) = (last, begun.asOf, .rest)
       }
       session.grant = grant
       session.cursor = bind.cursor
-      session.history = standing.history
+      (session.history, session.head, session.stable) = (standing.history, standing.head, standing.stable)
       session.hasNews = true
+      if let said = standing.acknowledgement(in: bind) { session.line.append(said) }
       switch mode {
       case .resume, .reset: session.state = .live
       case .delta, .snapshot, .rest: session.state = .fetching(fetch)
@@ -69,6 +70,7 @@ extension ServerConnection {
             schemaHash: 0, credit: configuration.uploadWindow)), &effects)
       // The client begins anew, and then binds again.
       if mode == .reset { return drop(key.session, &effects) }
+      work(key.session, &effects)
       do throws(FrameError) { for (message, bytes) in early { try take(message, key.session, bytes, &effects) } } catch {
         return refuse(SyncRefusal(error.code, error.detail), &effects)
       }
@@ -127,6 +129,21 @@ extension ServerConnection {
     pump(number, &effects)
   }
 
+  /// The milliseconds after which the stores are told that a client is still there: well below `ServerLog.absence`. A client that only
+  /// pings has nothing to acknowledge, and another server of the same stores does not know that it is connected.
+  static let notingTime: Int64 = 6 * 3_600_000
+
+  /// Tells the stores that their replicas are there, by acknowledgements of nothing. A session with something under way tells it by that,
+  /// or the next time.
+  mutating func notePresence(_ effects: inout [ServerConnectionEffect]) {
+    for number in sessions.keys.sorted() {
+      guard let session = sessions[number], session.state != .binding, !session.isWorking, session.line.count == 0, !session.line.isOpen
+      else { continue }
+      sessions[number]?.line.append(Acknowledgement(cursor: .zero, pendingBase: .zero, refusalSeen: .zero))
+      work(number, &effects)
+    }
+  }
+
   // MARK: uploads
 
   /// Starts the next upload step, unless one is under way.
@@ -151,8 +168,10 @@ extension ServerConnection {
     }
   }
 
+  /// - Parameter rest: why the uploads without an outcome were not judged; nil if all have one.
   mutating func committed(
-    _ key: SessionKey, _ result: Result<[UploadOutcome], ServerStoreError>, _ effects: inout [ServerConnectionEffect]
+    _ key: SessionKey, _ result: Result<[UploadOutcome], ServerStoreError>, butRefused rest: ServerStoreError? = nil,
+    _ effects: inout [ServerConnectionEffect]
   ) {
     guard let session = sessions[key.session], session.key == key else { return }
     sessions[key.session]?.isWorking = false
@@ -161,17 +180,25 @@ extension ServerConnection {
     case .success(let outcomes):
       let accepted = zip(session.judging, outcomes).filter { if case .accepted = $0.1 { true } else { false } }
       if let (last, _) = accepted.last { send(.acknowledged(session: key.session, clientSeq: last), &effects) }
+      var isBehindRefusal = false
       for outcome in outcomes {
         switch outcome {
-        case .accepted, .refused: sessions[key.session]?.hasNews = true
-        // Repeated uploads, and those that the client will send again.
-        case .duplicate, .behindRefusal: break
+        case .accepted: sessions[key.session]?.hasNews = true
+        case .duplicate: break
+        case .refused:
+          sessions[key.session]?.hasNews = true
+          isBehindRefusal = true
+        // The client will send it again.
+        case .behindRefusal: isBehindRefusal = true
         case .gap(let expected):
           return fault(key.session, SyncRefusal(.outOfOrder, "The changeset \(expected) is missing."), &effects)
         case .incomplete: return fault(key.session, SyncRefusal(.outOfOrder, "A transaction is not whole."), &effects)
         case .skewed: return fault(key.session, SyncRefusal(.clockSkew), &effects)
+        case .forked: return fault(key.session, SyncRefusal(.replicaForked), &effects)
         }
       }
+      // Behind a refusal nothing is looked at: the rest is asked about when it comes again.
+      if let rest, !isBehindRefusal { return fault(key.session, SyncRefusal(rest), &effects) }
     }
     work(key.session, &effects)
     pump(key.session, &effects)

@@ -30,16 +30,20 @@ public struct ServerConnection: Sendable {
   /// Numbers of ended sessions: messages that the client sent before it learned of the end are ignored.
   var ended: Set<UInt32> = []
   var lastSerial: UInt64 = 0
-  /// Whether more may be read for the client, because it takes what is sent.
-  var hasRoom = true
+  /// The bytes that wait to be sent.
+  private(set) var unsentBytes = 0
   private var decoder: FrameDecoder
   private var encoder: FrameEncoder
   /// Messages that came before the user was verified.
   private var early: [SyncFrame] = []
   private var earlyBytes = 0
   private var lastHeard: Int64 = 0
+  /// When the stores were told last that the client is there.
+  private var lastNoted: Int64 = 0
   /// Whether a new token is being verified.
   private var isRenewing = false
+  /// The end of the token that the client was told of.
+  private var toldExpiry: Int64?
 
   /// Creates the state of a new connection.
   public init(_ configuration: ServerConnectionConfiguration = ServerConnectionConfiguration()) {
@@ -65,6 +69,15 @@ public struct ServerConnection: Sendable {
   /// The bytes of uploads that wait to be judged.
   public var backlog: Int { sessions.values.reduce(0) { $0 + $1.line.bytes } }
 
+  /// What waits to be handled for a session; nil after its end.
+  func line(of key: SessionKey) -> UploadLine? { isBound(key) ? sessions[key.session]?.line : nil }
+
+  /// The replica of a session; nil before it is bound and after its end.
+  func replica(of key: SessionKey) -> ReplicaID? {
+    guard isBound(key), let session = sessions[key.session], session.state != .binding else { return nil }
+    return session.place.replica
+  }
+
   /// Whether a session is still open.
   public func isBound(_ key: SessionKey) -> Bool { sessions[key.session]?.key == key }
 
@@ -74,7 +87,7 @@ public struct ServerConnection: Sendable {
 
   /// Returns the effects of the beginning of a connection.
   public mutating func begin(at now: Int64) -> [ServerConnectionEffect] {
-    lastHeard = now
+    (lastHeard, lastNoted) = (now, now)
     return [.wake(.silence, at: now + configuration.greetingTime)]
   }
 
@@ -90,6 +103,7 @@ public struct ServerConnection: Sendable {
     case .verified(let result): verified(result, now, &effects)
     case .bound(let key, let result): bound(key, result, &effects)
     case .committed(let key, let result): committed(key, result, &effects)
+    case .committedInPart(let key, let outcomes, let error): committed(key, .success(outcomes), butRefused: error, &effects)
     case .declared(let key, let result): declared(key, result, &effects)
     case .acknowledged(let key, let result): acknowledged(key, result, &effects)
     case .entries(let key, let result): entries(key, result, &effects)
@@ -100,10 +114,7 @@ public struct ServerConnection: Sendable {
     case .drain(let seconds): leave(with: .goAway(seconds: seconds), &effects)
     case .expel(let refusal): refuse(refusal, &effects)
     case .granted(let key, let grant): granted(key, grant, &effects)
-    case .room(let isThere):
-      // A client that takes what is sent is alive.
-      lastHeard = now
-      room(isThere, &effects)
+    case .taken(let bytes): taken(bytes, now, &effects)
     }
     return effects
   }
@@ -116,7 +127,10 @@ public struct ServerConnection: Sendable {
       guard let frame = try decoder.take(part) else { return }
       if case .verifying = phase { return try keep(frame) }
       try take(frame, &effects)
-    } catch { refuse(SyncRefusal(error.code, error.detail), &effects) }
+    } catch { return refuse(SyncRefusal(error.code, error.detail), &effects) }
+    guard identity != nil, now - lastNoted >= ServerConnection.notingTime else { return }
+    lastNoted = now
+    notePresence(&effects)
   }
 
   /// Keeps the few messages that a client may send before it is verified.
@@ -185,7 +199,8 @@ public struct ServerConnection: Sendable {
 
   private func planExpiry(_ identity: SyncIdentity, _ effects: inout [ServerConnectionEffect]) {
     guard let expires = identity.expires else { return }
-    effects.append(.wake(.expiry, at: expires - configuration.expiryNotice))
+    // A client that has no new token may send the last one again: told of its end again at once, it would do nothing else.
+    effects.append(.wake(.expiry, at: expires == toldExpiry ? expires : expires - configuration.expiryNotice))
   }
 
   private mutating func ring(_ timer: ServerConnectionTimer, _ now: Int64, _ effects: inout [ServerConnectionEffect]) {
@@ -200,7 +215,8 @@ public struct ServerConnection: Sendable {
     case (.expiry, .open(let identity)):
       guard let expires = identity.expires, now >= expires - configuration.expiryNotice else { return }
       if now >= expires { return refuse(SyncRefusal(.tokenExpired), &effects) }
-      send(.expiring(seconds: UInt64((expires - now) / 1000)), &effects)
+      if expires != toldExpiry { send(.expiring(seconds: UInt64((expires - now) / 1000)), &effects) }
+      toldExpiry = expires
       effects.append(.wake(.expiry, at: expires))
     case (.expiry, _): break
     }
@@ -211,9 +227,25 @@ public struct ServerConnection: Sendable {
   mutating func send(_ message: ServerMessage, _ effects: inout [ServerConnectionEffect]) { send(message.frame, &effects) }
 
   mutating func send(_ frame: SyncFrame, _ effects: inout [ServerConnectionEffect]) {
-    do throws(FrameError) { effects.append(.send(try encoder.parts(of: frame))) } catch {
+    do throws(FrameError) {
+      let parts = try encoder.parts(of: frame)
+      unsentBytes += parts.reduce(0) { $0 + $1.count }
+      effects.append(.send(parts))
+    } catch {
       refuse(SyncRefusal(error.code, error.detail), &effects)
     }
+  }
+
+  /// Whether the client is too slow in taking what is sent: the owner then stops reading the connection.
+  public var isFull: Bool { unsentBytes > configuration.outgoingBytes }
+
+  private mutating func taken(_ bytes: Int, _ now: Int64, _ effects: inout [ServerConnectionEffect]) {
+    let wasFull = isFull
+    unsentBytes = max(0, unsentBytes - bytes)
+    // A client that takes a part of what waits is there, though its pings may not be read. The last part may lie in the buffers of a dead
+    // connection.
+    if wasFull || unsentBytes > 0 { lastHeard = now }
+    if wasFull, !isFull { pumpAll(&effects) }
   }
 
   /// Ends the whole connection, with a reason.

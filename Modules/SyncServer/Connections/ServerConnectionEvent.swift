@@ -19,6 +19,8 @@ public enum ServerConnectionEvent: Sendable {
   case bound(SessionKey, Result<(StoreGrant, Standing), SyncRefusal>)
   /// The answer to `.commit`, one outcome for each upload.
   case committed(SessionKey, Result<[UploadOutcome], ServerStoreError>)
+  /// The answer to `.commit` where the store has no room for all uploads: one outcome for each of those before, and the reason.
+  case committedInPart(SessionKey, [UploadOutcome], ServerStoreError)
   /// The answer to `.declare`: all that was declared.
   case declared(SessionKey, Result<SyncSchema, ServerStoreError>)
   /// The answer to `.acknowledge`.
@@ -31,8 +33,9 @@ public enum ServerConnectionEvent: Sendable {
   case head(SessionKey, mark: UInt64, Result<Seq, ServerStoreError>)
   /// A store has, or may have, a new entry.
   case news(SessionKey)
-  /// Whether the client takes what is sent. While it does not, nothing is read for it, whatever credit it has granted.
-  case room(Bool)
+  /// The connection has taken as many bytes of what is to be sent. While too many wait, nothing is read for the client, whatever credit it
+  /// has granted.
+  case taken(Int)
   /// A timer fired.
   case timer(ServerConnectionTimer)
   /// The server shuts down: the client shall reconnect after this many seconds.
@@ -72,8 +75,8 @@ public enum ServerConnectionEffect: Sendable {
   case acknowledge(SessionKey, ReplicaOfStore, Acknowledgement)
   /// Read entries of the log.
   case readEntries(SessionKey, ReplicaOfStore, after: Seq, limitBytes: Int)
-  /// Read objects.
-  case readObjects(SessionKey, StorePath, changedAfter: Seq, behind: ObjectIdentity?, limitBytes: Int)
+  /// Read objects of the store with this history.
+  case readObjects(SessionKey, StorePath, of: [UInt8], changedAfter: Seq, behind: ObjectIdentity?, limitBytes: Int)
   /// Read the number of the last entry.
   case readHead(SessionKey, StorePath, mark: UInt64)
   /// Fire a timer at a time.
@@ -101,7 +104,8 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   public var allUploadBytes = 1 << 30
   /// The approximate number of bytes of entries or objects in one message.
   public var pageBytes = 256 << 10
-  /// The maximal number of bytes that may wait to be sent to a client. While more do, nothing is read for it or from it.
+  /// The maximal number of bytes that may wait to be sent to a client. While more do, nothing is read for it or from it, and nothing is
+  /// sent of what was read: so no more than this and a message wait.
   public var outgoingBytes = 8 << 20
   /// Milliseconds in which a client must take the last messages of an ended connection.
   public var farewellTime: Int64 = 10_000
@@ -118,6 +122,15 @@ public struct ServerConnectionConfiguration: Hashable, Sendable {
   /// The maximal number of stores that a user makes below his own name, beside his management store; nil for any number. Administrators
   /// make as many as they like, and what is there stays.
   public var storesOfUser: Int?
+  /// The maximal number of replicas, devices and their files, that a user may have at one store; a forgotten one does not count. Each holds
+  /// back what the store may forget, so nobody may make as many as he likes.
+  public var replicasOfUser = 10_000
+  /// The maximal number of bytes of a store's log and objects; nil for any number. With more, uploads that add something are refused
+  /// (`SyncErrorCode.quotaExceeded`): nothing of them is lost on their device, which is suspended. What is there stays. Uploads that only
+  /// take away may exceed it by 1/16, and what a device adds and then takes away by 1/32: so there is a way to make room.
+  public var bytesOfStore: Int?
+  /// The milliseconds for which a device whose uploads would exceed that is waited for: it may send behind them what takes away.
+  public var roomTime: Int64 = 2_000
 
   /// Creates the default parameters.
   public init() {}

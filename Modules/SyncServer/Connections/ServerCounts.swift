@@ -45,16 +45,23 @@ public final class ServerCounts: Sendable {
     case .committed(_, .failure(let error)), .declared(_, .failure(let error)), .entries(_, .failure(let error)),
       .objects(_, .failure(let error)), .acknowledged(_, .failure(let error)), .head(_, _, .failure(let error)):
       refused(SyncRefusal(reading: error).code)
-    case .committed(_, .success(let outcomes)):
-      for outcome in outcomes {
-        switch outcome {
-        case .accepted: count { $0.accepted += 1 }
-        case .refused(_, let code): refused(code)
-        case .skewed: refused(.clockSkew)
-        case .duplicate, .behindRefusal, .gap, .incomplete: break
-        }
-      }
+    case .committed(_, .success(let outcomes)): note(outcomes)
+    case .committedInPart(_, let outcomes, let error):
+      note(outcomes)
+      refused(SyncRefusal(error).code)
     default: break
+    }
+  }
+
+  private func note(_ outcomes: [UploadOutcome]) {
+    for outcome in outcomes {
+      switch outcome {
+      case .accepted: count { $0.accepted += 1 }
+      case .refused(_, let code): refused(code)
+      case .skewed: refused(.clockSkew)
+      case .forked: refused(.replicaForked)
+      case .duplicate, .behindRefusal, .gap, .incomplete: break
+      }
     }
   }
 

@@ -41,10 +41,16 @@ struct ServerSession: Sendable {
   // Downloads.
   /// The history of the store that was bound.
   var history: [UInt8] = []
+  /// The last entry that was there when it was bound: what `Bound.judged` does not tell of is behind it.
+  var head = Seq.zero
+  /// Up to where a purge may have forgotten things by then.
+  var stable = Seq.zero
   /// Everything up to this entry was sent.
   var cursor = Seq.zero
   var credit = SendCredit()
   var isReading = false
+  /// What is left of the page that was read last; nothing more is read before it was sent.
+  var rest: PageRest?
   /// Whether there may be entries after the cursor.
   var hasNews = false
   /// The client's marks, each answered once the cursor has reached its head.

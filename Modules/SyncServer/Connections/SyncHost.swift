@@ -42,7 +42,11 @@ public actor SyncHost {
   /// How many stores users had who were about to make one, and when they were counted.
   private var storeCounts: [String: (stores: Int, at: Int64)] = [:]
   /// The milliseconds for which such a count is believed: to list all stores costs more than to ask for one more again and again.
-  private static let countTime: Int64 = 1_000
+  static let countTime: Int64 = 1_000
+  /// How many bytes stores have, how many are kept free there for uploads that are being committed, and which stores are being counted.
+  var storeSizes: [StorePath: StoreSize] = [:]
+  var storeBytesKept: [StorePath: Int] = [:]
+  var storeCountsRunning: [StorePath: StoreSizeCount] = [:]
 
   /// One round after the other, while there is news.
   private struct Round {
@@ -120,7 +124,8 @@ public actor SyncHost {
     case .verified(.failure(let refusal)): log("A token was refused.", refusal, about)
     case .bound(_, .failure(let refusal)): log("A store was refused.", refusal, about)
     case .expel(let refusal): log("A connection was ended.", refusal, about)
-    case .committed(_, .failure(let error)): log("An upload could not be kept.", SyncRefusal(error), about)
+    case .committed(_, .failure(let error)), .committedInPart(_, _, let error):
+      log("An upload could not be kept.", SyncRefusal(error), about)
     case .declared(_, .failure(let error)), .entries(_, .failure(let error)), .objects(_, .failure(let error)),
       .acknowledged(_, .failure(let error)), .head(_, _, .failure(let error)):
       log("A store could not be used.", SyncRefusal(reading: error), about)
@@ -166,13 +171,16 @@ public actor SyncHost {
 
   // MARK: news
 
-  func listen(_ path: StorePath, _ key: SessionKey, of connection: HostedConnection) {
-    listeners[path, default: [:]][Listener(connection: connection.number, key: key)] = connection
+  /// Has a session told of news. Called before it binds and reads, so that it misses none.
+  func listen(_ path: StorePath, _ key: SessionKey, of connection: HostedConnection) async {
+    let before = listeners[path, default: [:]].updateValue(connection, forKey: Listener(connection: connection.number, key: key))
+    if before == nil { await stores.follow(path) }
   }
 
-  func forget(_ path: StorePath, _ key: SessionKey, of connection: HostedConnection) {
-    listeners[path]?[Listener(connection: connection.number, key: key)] = nil
+  func forget(_ path: StorePath, _ key: SessionKey, of connection: HostedConnection) async {
+    let before = listeners[path]?.removeValue(forKey: Listener(connection: connection.number, key: key))
     if listeners[path]?.isEmpty == true { listeners[path] = nil }
+    if before != nil { await stores.unfollow(path) }
   }
 
   /// Begins before the first connection, so that nothing is missed.
@@ -231,10 +239,16 @@ public actor SyncHost {
   private func bound(
     _ path: StorePath, _ bind: Bind, _ identity: SyncIdentity, makes: Bool
   ) async throws(SyncRefusal) -> Standing {
-    func asked() async throws(ServerStoreError) -> Standing {
-      try await stores.bind(path, bind.replica, secret: bind.secret, user: identity.user, at: clock())
+    func asked(sparing spared: Set<ReplicaID>? = nil) async throws(ServerStoreError) -> Standing {
+      try await stores.bind(
+        path, bind.replica, secret: bind.secret, user: identity.user, limit: configuration.replicasOfUser, sparing: spared, at: clock())
     }
-    do throws(ServerStoreError) { return try await asked() } catch {
+    do throws(ServerStoreError) {
+      do throws(ServerStoreError) { return try await asked() } catch {
+        guard error.code == .quotaExceeded else { throw error }
+      }
+      return try await asked(sparing: await connectedReplicas(at: path))
+    } catch {
       guard error.code == .unknownStore, makes else { throw SyncRefusal(error) }
     }
     try await checkRoom(for: path, of: identity)
@@ -243,6 +257,15 @@ public actor SyncHost {
       do throws(ServerStoreError) { try await stores.makeStore(path) } catch { guard error.code == .storeExists else { throw error } }
       return try await asked()
     } catch { throw SyncRefusal(error) }
+  }
+
+  /// The replicas of a store that are connected here.
+  private func connectedReplicas(at path: StorePath) async -> Set<ReplicaID> {
+    var replicas: Set<ReplicaID> = []
+    for (listener, connection) in listeners[path] ?? [:] {
+      if let replica = await connection.replica(of: listener.key) { replicas.insert(replica) }
+    }
+    return replicas
   }
 
   /// Counts a store that a user is about to make. Throws `.quotaExceeded` if he has as many as he may have.

@@ -38,6 +38,19 @@ struct UploadLine: Sendable {
   /// How often a step was stored or looked at; for tests.
   private(set) var work = 0
 
+  /// The number of steps that can be handled.
+  var count: Int { ready.count - first }
+
+  /// The uploads that can be judged, in order. O(those).
+  var uploads: [Upload] { uploads(from: 0) }
+
+  /// Whether there is a transaction that only takes away, from a step on with which one begins. O(steps from there).
+  func takesAway(from step: Int) -> Bool { StoreDemand.all(of: uploads(from: step), mayWrite: true).contains { !$0.adds } }
+
+  private func uploads(from step: Int) -> [Upload] {
+    ready[min(first + step, ready.count)...].compactMap { if case .upload(let upload, _, _)? = $0 { upload } else { nil } }
+  }
+
   /// Whether a transaction is incomplete.
   var isOpen: Bool { !open.isEmpty }
 

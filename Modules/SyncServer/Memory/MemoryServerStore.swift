@@ -20,7 +20,8 @@ public actor MemoryServerStore: SyncServerStore {
 
   public func makeStore(_ path: StorePath) throws(ServerStoreError) {
     guard logs[path] == nil else { throw ServerStoreError(.storeExists, "There is a store at \(path) already.") }
-    logs[path] = ServerLog(history: newHistory())
+    let cursors = logs[HandlerNames.path]?.handlers.keys
+    logs[path] = ServerLog(history: newHistory(), handlers: HandlerNames.handlers(of: path, in: Set(cursors.map(Array.init) ?? [])))
   }
 
   public func removeStore(_ path: StorePath) throws(ServerStoreError) {
@@ -31,10 +32,15 @@ public actor MemoryServerStore: SyncServerStore {
   public func stores() -> [StorePath] { logs.keys.sorted() }
 
   public func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) throws(ServerStoreError) -> Standing {
-    try change(path) { log throws(ServerStoreError) in try log.bind(replica, secret: secret, user: user, at: time) }
+    try change(path) { log throws(ServerStoreError) in
+      try log.bind(replica, secret: secret, user: user, limit: limit, sparing: spared, at: time)
+    }
   }
+
+  /// O(the store).
+  public func size(of path: StorePath) throws(ServerStoreError) -> Int { try log(path).size }
 
   public func declare(_ path: StorePath, _ schema: SyncSchema) throws(ServerStoreError) -> SyncSchema {
     try change(path) { log throws(ServerStoreError) in try log.declare(schema) }
@@ -55,9 +61,9 @@ public actor MemoryServerStore: SyncServerStore {
   }
 
   public func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) throws(ServerStoreError) -> StatePage {
-    try log(path).objects(changedAfter: seq, behind: last, limitBytes: limitBytes)
+    try log(path).objects(of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
   }
 
   public func acknowledge(
@@ -80,9 +86,9 @@ public actor MemoryServerStore: SyncServerStore {
   }
 
   public func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) throws(ServerStoreError) -> HandlerLease? {
-    try change(path) { log throws(ServerStoreError) in log.claim(handler, fromStart: fromStart, until: end, at: time) }
+    try change(path) { log throws(ServerStoreError) in try log.claim(handler, heldIn: history, fromStart: fromStart, until: end, at: time) }
   }
 
   public func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) throws(ServerStoreError) {

@@ -11,10 +11,10 @@ package struct ObjectBefore: Hashable, Sendable {
 }
 
 // Event handlers see the store as of their cursor, wherever its head is by then. While a store has handlers, each transaction in its log
-// stores the previous states of the objects it touched.
+// stores the previous states of the objects it touched, and each purge those of the objects whose epochs it has forgotten.
 
 extension ServerLog {
-  var keepsBefore: Bool { isHandled || !handlers.isEmpty }
+  package var keepsBefore: Bool { isHandled || !handlers.isEmpty }
 
   func before(_ objects: Set<ObjectIdentity>) -> [ObjectBefore] {
     objects.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: state)) }
@@ -34,7 +34,7 @@ extension ServerLog {
     }
   }
 
-  /// The states as of an entry, of all objects that a later entry touched. O(those objects).
+  /// The states as of an entry, of all objects that a later entry touched, or whose epoch a later purge has forgotten. O(those objects).
   package func objects(asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
     try checkStart(seq)
     var gatherer = BeforeGatherer()
@@ -43,7 +43,7 @@ extension ServerLog {
   }
 }
 
-/// Collects, for each object, its state before the first of some entries that touched it.
+/// Collects, for each object, its state before the first of some entries that touched it or forgot its epoch.
 package struct BeforeGatherer {
   package private(set) var states: [ObjectIdentity: ObjectState?] = [:]
 
@@ -51,11 +51,10 @@ package struct BeforeGatherer {
 
   /// Adds the next entry, in the order of the log.
   package mutating func take(_ entry: ServerLog.Entry) throws(ServerStoreError) {
-    guard case .changeset = entry.body else { return }
-    guard let before = entry.before else {
+    if case .changeset = entry.body, entry.before == nil {
       throw ServerStoreError(.logTruncated, "What was before an entry was not kept: nobody handled the store's events then.")
     }
-    for object in before where !states.keys.contains(object.object) { states.updateValue(object.state, forKey: object.object) }
+    for object in entry.before ?? [] where !states.keys.contains(object.object) { states.updateValue(object.state, forKey: object.object) }
   }
 }
 

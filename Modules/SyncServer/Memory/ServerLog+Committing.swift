@@ -14,7 +14,13 @@ extension ServerLog {
       let count = (rest.firstIndex { !$0.isContinued } ?? rest.endIndex - 1) - rest.startIndex + 1
       let group = rest.prefix(count)
       rest = rest.dropFirst(count)
-      outcomes += take(Array(group), id, &replica, at: time, judge)
+      let taken = take(Array(group), id, &replica, at: time, judge)
+      outcomes += taken
+      // What follows is the fork's too: were it taken, its author would find it in the log, and think the same of what is before it.
+      if taken.contains(.forked) {
+        outcomes += rest.map { _ in .forked }
+        break
+      }
     }
     set(replica, id)
     return outcomes
@@ -26,7 +32,13 @@ extension ServerLog {
   ) -> [UploadOutcome] {
     guard let first = group.first else { return [] }
     switch replica.gate.admit(first.clientSeq, refusalSeen: replica.refusalSeen) {
-    case .duplicate: return group.map { $0.clientSeq <= replica.gate.answered ? .duplicate : .gap(expected: replica.gate.answered + 1) }
+    case .duplicate:
+      let (answered, stamp) = (replica.gate.answered, replica.judgedStamp)
+      return group.map { upload in
+        if upload.clientSeq > answered { return .gap(expected: answered + 1) }
+        guard upload.clientSeq == answered, case .changeset(let changeset) = upload, changeset.author == id else { return .duplicate }
+        return changeset.first == stamp || stamp == .zero ? .duplicate : .forked
+      }
     case .behindRefusal: return group.map { _ in .behindRefusal }
     case .gap(let expected): return group.map { _ in .gap(expected: expected) }
     case .next: break
@@ -104,32 +116,52 @@ extension ServerLog {
     }
   }
 
+  /// Refuses a transaction. How an object is comes with the first of its changesets that touches the object, and with no other: the author
+  /// gives up the whole transaction with its first refusal. So a transaction of any number of changesets costs each object once.
   private mutating func refuse(_ group: [Upload], _ verdict: Verdict, _ id: ReplicaID, _ replica: inout Replica) -> [UploadOutcome] {
-    group.map { upload in
-      switch upload {
-      case .changeset(let changeset):
-        refuse(changeset.clientSeq, changeset.objects, verdict, id, &replica, at: changeset.first)
-      case .void(let clientSeq, let objects): refuse(clientSeq, Set(objects), verdict, id, &replica, at: .zero)
-      }
+    let textBytes = min(ServerLog.refusalTextBytes, ServerLog.refusalBytes / max(1, group.count))
+    let verdict = Verdict(verdict.code, String(decoding: verdict.text.utf8.prefix(textBytes), as: UTF8.self))
+    var told: Set<ObjectIdentity> = []
+    return group.map { upload in
+      let (objects, stamp): (Set<ObjectIdentity>, Stamp) =
+        switch upload {
+        case .changeset(let changeset): (changeset.objects, changeset.first)
+        case .void(_, let objects): (Set(objects), .zero)
+        }
+      defer { told.formUnion(objects) }
+      return refuse(upload.clientSeq, objects.subtracting(told), verdict, id, &replica, at: stamp)
     }
   }
 
+  /// The most bytes of objects in one entry of a refusal, unless a single object has more. What a refused change has touched may be as
+  /// large as the store, and an entry must fit into a message.
+  package static let refusalBytes = 1 << 20
+  /// The most bytes of a refusal's text. The texts of all changesets of a transaction have `refusalBytes` together.
+  package static let refusalTextBytes = 4 << 10
+
+  /// Refuses a changeset, in as many entries as its objects take: the author has seen the refusal once it has the last of them.
   private mutating func refuse(
     _ clientSeq: UInt64, _ objects: Set<ObjectIdentity>, _ verdict: Verdict, _ id: ReplicaID, _ replica: inout Replica, at stamp: Stamp
   ) -> UploadOutcome {
-    let seq = next
+    let text = verdict.text
     var states: [ObjectIdentity: ObjectState?] = [:]
-    var bytes = verdict.text.utf8.count
-    for object in objects {
-      let state = Merge.objectState(of: object, in: state)
-      states.updateValue(state, forKey: object)
-      bytes += 32 + (state?.encoded().count ?? 0)
+    var bytes = text.utf8.count
+    func write() {
+      append(.refusal(id, Refusal(clientSeq: clientSeq, seq: next, states: states), verdict.code, text), bytes: bytes)
+      (states, bytes) = ([:], text.utf8.count)
     }
-    append(.refusal(id, Refusal(clientSeq: clientSeq, seq: seq, states: states), verdict.code, verdict.text), bytes: bytes)
-    replica.gate.refuse(clientSeq, at: seq)
-    replica.refusals.append((seq, clientSeq))
+    for object in objects.sorted() {
+      let state = Merge.objectState(of: object, in: state)
+      let size = 32 + (state?.encoded().count ?? 0)
+      if !states.isEmpty, bytes + size > ServerLog.refusalBytes { write() }
+      states.updateValue(state, forKey: object)
+      bytes += size
+    }
+    write()
+    replica.gate.refuse(clientSeq, at: head)
+    replica.refusals.append((head, clientSeq))
     replica.judgedStamp = stamp
-    return .refused(seq, verdict.code)
+    return .refused(head, verdict.code)
   }
 
   /// How far behind the latest stamp of the log another one may follow it, wherever the server's clock is: what sixteen million operations

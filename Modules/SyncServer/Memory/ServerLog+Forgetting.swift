@@ -2,10 +2,13 @@ import SyncModel
 
 extension ServerLog {
   package mutating func purge(expiry: Int64) -> Purge? {
-    guard let stable = expire(before: expiry) else { return nil }
+    guard var stable = expire(before: expiry) else { return nil }
+    for entry in log.dropFirst(Int(max(lowestCursor, base).rawValue - base.rawValue)) { entry.holdBack(&stable) }
+    guard stable > purged.stable else { return nil }
     note(stable)
     let before = state
-    Merge.purge(purged, in: &state)
+    let forgotten = Merge.purge(purged, in: &state)
+    keep(forgotten.keys.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: before)) })
     for object in before.records.keys where Merge.objectState(of: object, in: before) != Merge.objectState(of: object, in: state) {
       touched.objects.insert(object)
       if state.record(of: object) == nil { order.remove(object) }
@@ -14,17 +17,22 @@ extension ServerLog {
   }
 
   /// Forgets replicas that were not seen since a time. Returns the entry up to which no operation to come can conflict; nil if that is
-  /// unchanged. If only a part of the log is loaded, all replicas must be.
+  /// unchanged. If only a part of the log is loaded, all replicas and handlers must be.
+  ///
+  /// The entries behind `lowestCursor` come once more, to handlers: the caller has each of them hold the purge back (`Entry.holdBack`).
   package mutating func expire(before expiry: Int64) -> Seq? {
     // Handlers come back, however long their process was down: their cursors keep the log as well.
-    for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler {
-      set(nil, id)
-      expired.insert(id)
-      touched.expired.insert(id)
-    }
+    for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler { forget(id) }
     // Without replicas, nothing can conflict. A handler acts on the store as of its cursor.
     let stable = min(replicas.values.map(\.pendingBase).min() ?? head, lowestCursor)
     return stable > purged.stable ? stable : nil
+  }
+
+  /// Forgets a replica: it must come back as a new one.
+  mutating func forget(_ id: ReplicaID) {
+    set(nil, id)
+    expired.insert(id)
+    touched.expired.insert(id)
   }
 
   /// Appends a purge, which the caller applies to the objects. The stamps of the entries up to `stable` must be loaded.
@@ -34,6 +42,13 @@ extension ServerLog {
     stamps.removeFirst(covered.count)
     purged = Purge(stable: stable, floor: max(purged.floor, floor))
     append(.purge(purged), bytes: 32)
+  }
+
+  /// Keeps with a purge, the last entry, how the objects were whose epochs it has forgotten: a handler that begins before it has to know
+  /// which incarnations links lead to.
+  package mutating func keep(_ forgotten: [ObjectBefore]) {
+    guard keepsBefore, !forgotten.isEmpty else { return }
+    log[log.count - 1].before = forgotten
   }
 
   package mutating func truncate(through seq: Seq) {
@@ -51,4 +66,14 @@ extension ServerLog {
 
   /// The last entry that may be removed, at most the given one: handlers need the rest.
   package func removable(through seq: Seq) -> Seq { min(seq, lowestCursor, head) }
+}
+
+extension ServerLog.Entry {
+  /// Lowers the entry up to which a purge may forget, to what the author had integrated. For the entries that some handler has not passed.
+  ///
+  /// A handler that begins before the purge gets the store without what that forgets, and then this entry. It must not be decided by
+  /// anything that its author had not seen: what it lost against would not be there any more.
+  package func holdBack(_ stable: inout Seq) {
+    if case .changeset(let changeset, _) = body { stable = min(stable, changeset.baseSeq) }
+  }
 }

@@ -2,14 +2,19 @@ import SyncModel
 import SyncProtocol
 
 extension ServerLog {
-  package mutating func claim(_ name: String, fromStart: Bool, until end: Int64, at time: Int64) -> HandlerLease? {
+  package mutating func claim(
+    _ name: String, heldIn held: [UInt8]? = nil, fromStart: Bool, until end: Int64, at time: Int64
+  ) throws(ServerStoreError) -> HandlerLease? {
+    if handlers[name] == nil, held == history {
+      throw ServerStoreError(.handlerRemoved, "The handler '\(name)' was removed while it was run.")
+    }
+    let isNew = handlers[name] == nil
     var handler = handlers[name] ?? Handler(cursor: fromStart ? logStart : head)
     guard handler.leaseEnd <= time else { return nil }
-    handler.fence += 1
-    handler.leaseEnd = end
+    handler.lease(until: end, at: time)
     handlers[name] = handler
     touched.handlers = true
-    return HandlerLease(handler: name, cursor: handler.cursor, fence: handler.fence)
+    return HandlerLease(handler: name, cursor: handler.cursor, fence: handler.fence, history: history, isNew: isNew)
   }
 
   package mutating func advance(

@@ -11,13 +11,22 @@ extension ServerLog {
     return pager.page
   }
 
+  /// Throws if the store is not the one with a history, and one was given.
+  package func check(_ history: [UInt8]?) throws(ServerStoreError) {
+    guard let history, history != self.history else { return }
+    throw ServerStoreError(.historyChanged, "The store was restored, or removed and made anew.")
+  }
+
   /// Throws if the entries after the given one are gone.
   package func checkStart(_ seq: Seq) throws(ServerStoreError) {
     guard seq < logStart else { return }
     throw ServerStoreError(.logTruncated, "The log begins behind entry \(logStart), and what follows \(seq) was asked for.")
   }
 
-  package func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) -> StatePage {
+  package func objects(
+    of history: [UInt8]? = nil, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) throws(ServerStoreError) -> StatePage {
+    try check(history)
     var page = StatePage(asOf: head, stable: purged.stable, floor: state.floor, latest: latest, objects: [], next: [], isLast: true)
     var bytes = 0
     order.forEach(behind: last) { object in

@@ -17,7 +17,8 @@ package struct ServerLog: Sendable {
     package var body: Body
     /// The approximate size on the wire.
     package var bytes: Int
-    /// The previous states of the objects that it, and the later entries of its transaction, touched; nil if they were not stored.
+    /// The previous states of the objects that it, and the later entries of its transaction, touched; of a purge, those of the objects
+    /// whose epochs it has forgotten. nil if they were not stored.
     package var before: [ObjectBefore]?
   }
 
@@ -35,6 +36,13 @@ package struct ServerLog: Sendable {
     /// The refusals that it has not seen.
     var refusals: [(seq: Seq, clientSeq: UInt64)] = []
     package var seenAt: Int64
+
+    /// Whether nobody has it any more: it is of an earlier history, or another of its user has taken its place.
+    var isNobodys: Bool { user.isEmpty }
+
+    /// Makes it nobody's: whoever had it comes back as another, and it counts no more. It goes on holding back what is forgotten, as long
+    /// as one that is away: what was taken of the device and not acknowledged has to be recognized when the device does its changes again.
+    mutating func giveUp() { (user, secret) = ("", []) }
   }
 
   package struct Handler: Sendable {
@@ -42,9 +50,18 @@ package struct ServerLog: Sendable {
     /// The replica as which it writes; nil until it has written.
     package var author: ReplicaID?
     package var fence: UInt64 = 0
+    /// `.min` if nobody has had it yet.
     package var leaseEnd: Int64 = .min
 
     package init(cursor: Seq) { self.cursor = cursor }
+
+    /// Grants the next lease. If a handler of the name was removed before this one was made, its leases have lower fences, as there is less
+    /// than one claim a second: none of them is good for this one.
+    mutating func lease(until end: Int64, at time: Int64) {
+      if leaseEnd == .min { fence = max(fence, UInt64(max(0, time) / 1_000)) }
+      fence += 1
+      leaseEnd = end
+    }
 
     package var standing: HandlerStanding { HandlerStanding(cursor: cursor, leaseEnd: leaseEnd) }
   }
@@ -77,6 +94,12 @@ package struct ServerLog: Sendable {
 
   package init(history: [UInt8]) { self.history = history }
 
+  /// Creates the log of a new store with some handlers, which nobody has had yet: they begin with its first entry.
+  package init(history: [UInt8], handlers names: Set<String>) {
+    self.init(history: history)
+    for name in names { handlers[name] = Handler(cursor: .zero) }
+  }
+
   /// Creates a stored log without any of its rows.
   package init(history: [UInt8], logStart: Seq, head: Seq, latest: Stamp, purged: Purge) {
     (self.history, self.logStart, base, self.latest, self.purged) = (history, logStart, head, latest, purged)
@@ -87,11 +110,28 @@ package struct ServerLog: Sendable {
 
   var next: Seq { Seq(head.rawValue + 1) }
 
+  /// The bytes of the loaded entries and objects. O(those).
+  package var size: Int {
+    let entries = log.reduce(0) { $0 + $1.bytes }
+    return state.records.keys.reduce(entries) { $0 + (Merge.objectState(of: $1, in: state)?.encoded().count ?? 0) }
+  }
+
   /// The entry that every loaded handler has passed; the head if there is none.
-  var lowestCursor: Seq { handlers.values.map(\.cursor).min() ?? head }
+  package var lowestCursor: Seq { handlers.values.map(\.cursor).min() ?? head }
 
   mutating func append(_ body: Entry.Body, bytes: Int, before: [ObjectBefore]? = nil) {
     log.append(Entry(body: body, bytes: bytes, before: before))
+  }
+
+  /// Gives the log another history. No replica of the one before comes back, because each device begins anew as another.
+  ///
+  /// If only a part of the log is loaded, all replicas must be.
+  package mutating func renewHistory() {
+    history = ServerLog.newHistory()
+    for (id, var replica) in replicas where !id.isHandler {
+      replica.giveUp()
+      set(replica, id)
+    }
   }
 
   /// A random id for a new history.
@@ -115,13 +155,48 @@ package struct ServerLog: Sendable {
   }
 
   func replica(_ id: ReplicaID) throws(ServerStoreError) -> Replica {
-    guard let replica = replicas[id] else { throw ServerStoreError(.replicaExpired, "The replica \(id) is not known.") }
+    guard let replica = replicas[id], !replica.isNobodys else {
+      throw ServerStoreError(.replicaExpired, "The replica \(id) is not known.")
+    }
     return replica
   }
 
-  package mutating func bind(_ id: ReplicaID, secret: [UInt8], user: String, at time: Int64) throws(ServerStoreError) -> Standing {
+  /// The milliseconds for which a replica was not seen whose place another of its user may take.
+  package static let absence: Int64 = 24 * 3_600_000
+
+  /// The replica of a user that was not seen for the longest time, among those that are loaded; nil if all were seen lately.
+  private func longestAbsent(of user: String, sparing spared: Set<ReplicaID>?, at time: Int64) -> ReplicaID? {
+    guard let spared else { return nil }
+    let those = replicas.filter { $0.value.user == user && !$0.key.isHandler && !spared.contains($0.key) }
+    let oldest = those.min { ($0.value.seenAt, $0.key) < ($1.value.seenAt, $1.key) }
+    return oldest.flatMap { $0.value.seenAt <= time - ServerLog.absence ? $0.key : nil }
+  }
+
+  /// Binds a replica. Of a user who has as many as he may have, the one that was not seen for the longest time is given up for a new
+  /// one, if it was away for a day.
+  ///
+  /// - Parameters:
+  ///   - limit: how many replicas a user may have.
+  ///   - others: how many the user has; nil counts those that are loaded. If there are as many as the limit, the one that was not seen for
+  ///     the longest time must be loaded, without those that are spared.
+  ///   - spared: replicas that are not given up; nil to give up none.
+  package mutating func bind(
+    _ id: ReplicaID, secret: [UInt8], user: String, limit: Int = .max, others: Int? = nil, sparing spared: Set<ReplicaID>? = [],
+    at time: Int64
+  ) throws(ServerStoreError) -> Standing {
     if id.isHandler { throw ServerStoreError(.replicaTaken, "The replica \(id) is a handler's.") }
     if expired.contains(id) { throw ServerStoreError(.replicaExpired, "The replica \(id) was away for too long.") }
+    if replicas[id]?.isNobodys == true { throw ServerStoreError(.replicaExpired, "The replica \(id) was given up.") }
+    if replicas[id] == nil, limit < .max {
+      let count = others ?? replicas.count { $0.value.user == user && !$0.key.isHandler }
+      if count >= limit {
+        guard let absent = longestAbsent(of: user, sparing: spared, at: time), var gone = replicas[absent] else {
+          throw ServerStoreError(.quotaExceeded, "'\(user)' has \(count) devices at this store, and may have \(limit).")
+        }
+        gone.giveUp()
+        set(gone, absent)
+      }
+    }
     var replica = replicas[id] ?? Replica(secret: secret, user: user, seenAt: time)
     guard replica.secret == secret, replica.user == user else {
       throw ServerStoreError(.replicaTaken, "The replica \(id) belongs to another device or user.")

@@ -73,6 +73,25 @@ package struct ObjectRow: Sendable {
     package var pieces: [(Piece, [UInt8]?)] = []
     /// New link targets; a few extra ones do no harm.
     package var links: Set<ObjectIdentity> = []
+    /// The targets to which no link is left.
+    package var unlinked: Set<ObjectIdentity> = []
+  }
+
+  /// The targets of all links, without those that a purge has severed. O(the object).
+  package var links: Set<ObjectIdentity> {
+    var links: Set<ObjectIdentity> = []
+    links.note(state.record)
+    for list in state.lists { links.note(list.elements) }
+    for piece in kept.values.joined() { links.note(piece.elements) }
+    return links
+  }
+
+  /// The targets of the links of an object of a state, as `links`.
+  package static func links(of object: ObjectIdentity, in state: MemoryState) -> Set<ObjectIdentity> {
+    var links: Set<ObjectIdentity> = []
+    if let record = state.record(of: object) { links.note(record) }
+    for list in state.listPieces(of: object).values { for piece in list.pieces { links.note(piece.elements) } }
+    return links
   }
 
   /// Computes what to write so that the stored object equals that of a state.
@@ -84,38 +103,40 @@ package struct ObjectRow: Sendable {
       for list in old?.directory.lists.values ?? [:].values {
         for number in list.pieces { changes.pieces.append((Piece(list: list.number, number: number), nil)) }
       }
+      changes.unlinked = old?.links ?? []
       return changes
     }
     var before: Set<ObjectIdentity> = []
-    func note(_ elements: [ListElement]) {
-      for element in elements { element.slot.forEachLink { changes.links.insert($0.object) } }
-    }
-    record.node.contents.forEachLink { changes.links.insert($0.object) }
-    old?.state.record.node.contents.forEachLink { before.insert($0.object) }
-    for list in old?.state.lists ?? [] {
-      for element in list.elements { element.slot.forEachLink { before.insert($0.object) } }
-    }
+    changes.links.note(record)
+    if let old { before.note(old.state.record) }
+    for list in old?.state.lists ?? [] { before.note(list.elements) }
     var (directory, short) = (ListDirectory(), [ObjectState.List]())
     let lists = state.listPieces(of: object)
     var lastList = old?.directory.lists.values.map(\.number).max() ?? 0
     for (path, pieces) in lists.sorted(by: { ObjectRow.isBefore($0.key, $1.key) }) {
       guard pieces.pieces.count > 1 else {
         short.append(ObjectState.List(path: path, elements: pieces.elements))
-        note(pieces.elements)
+        changes.links.note(pieces.elements)
         continue
       }
       let known = old?.directory.lists[path]
       if known == nil { lastList += 1 }
       var list = known ?? ListDirectory.List(number: lastList, pieces: [])
-      for (number, piece) in list.takeChanges(from: old?.kept[path] ?? [], to: pieces.pieces) {
+      let (written, replaced) = list.takeChanges(from: old?.kept[path] ?? [], to: pieces.pieces)
+      for (number, piece) in written {
         changes.pieces.append((Piece(list: list.number, number: number), piece?.encoded()))
-        note(piece?.elements ?? [])
+        changes.links.note(piece?.elements ?? [])
       }
+      for piece in replaced { before.note(piece.elements) }
       directory.lists[path] = list
     }
     for (path, list) in old?.directory.lists ?? [:] where directory.lists[path] == nil {
       for number in list.pieces { changes.pieces.append((Piece(list: list.number, number: number), nil)) }
+      for piece in old?.kept[path] ?? [] { before.note(piece.elements) }
     }
+    changes.unlinked = before.subtracting(changes.links)
+    // Pieces that stay may have another link to the same target.
+    if !changes.unlinked.isEmpty { changes.unlinked.subtract(links(of: object, in: state)) }
     changes.links.subtract(before)
     changes.hasPieces = !directory.lists.isEmpty
     var writer = ByteWriter()
@@ -133,9 +154,11 @@ package struct ObjectRow: Sendable {
 }
 
 extension ListDirectory.List {
-  /// Updates the piece numbers of a list. Returns the pieces to write, or for nil to delete. Unchanged pieces at the beginning and the
-  /// end keep their numbers.
-  fileprivate mutating func takeChanges(from old: [ListPiece], to new: [ListPiece]) -> [(UInt32, ListPiece?)] {
+  /// Updates the piece numbers of a list. Returns the pieces to write, or for nil to delete, and the old ones that these replace.
+  /// Unchanged pieces at the beginning and the end keep their numbers.
+  fileprivate mutating func takeChanges(
+    from old: [ListPiece], to new: [ListPiece]
+  ) -> (written: [(UInt32, ListPiece?)], replaced: ArraySlice<ListPiece>) {
     let shorter = min(old.count, new.count)
     let prefix = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
     let suffix = (0..<shorter - prefix).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - prefix
@@ -149,6 +172,18 @@ extension ListDirectory.List {
       changes.append((number, piece))
     }
     pieces.replaceSubrange(prefix..<pieces.count - suffix, with: numbers)
-    return changes + free.map { ($0, nil) }
+    return (changes + free.map { ($0, nil) }, old[prefix..<old.count - suffix])
+  }
+}
+
+extension Set<ObjectIdentity> {
+  /// Adds what the links of a record lead to. A severed link leads nowhere for good.
+  fileprivate mutating func note(_ record: ObjectRecord) {
+    record.node.contents.forEachLink { if !$0.isSevered { insert($0.object) } }
+  }
+
+  /// Adds what the links of a list's elements lead to.
+  fileprivate mutating func note(_ elements: [ListElement]) {
+    for element in elements { element.slot.forEachLink { if !$0.isSevered { insert($0.object) } } }
   }
 }

@@ -21,7 +21,7 @@ package struct TouchedLogRows: Sendable {
 /// |---|---|
 /// | `h` | the history, where the log begins, the highest stamp, what was purged |
 /// | `e`, number u64 | an entry: kind u8, of a refusal its replica, the bytes on the wire |
-/// | `b`, number u64 | how the objects that an entry touched were before it, until every handler of the store has passed it |
+/// | `b`, number u64 | how the objects that an entry touched, or a purge forgot, were before it, until every handler has passed it |
 /// | `s`, number u64 | the highest stamp of an entry that no purge has covered |
 /// | `o`, u64 | an object: its identity, and its state |
 /// | `r`, replica u64 | a replica: secret, user, uploads, refusals, how far it is |
@@ -50,6 +50,10 @@ package struct StoreRows: Sendable {
   private var withBefore: Set<UInt64> = []
   private var stamps: Set<Seq> = []
   private var covered = Seq.zero
+  /// The bytes of each entry and object as they are stored, by number, and of all together.
+  private var entryBytes: [UInt64: Int] = [:]
+  private var objectBytes: [UInt64: Int] = [:]
+  package private(set) var bytes = 0
 
   /// Creates the rows of a store that was never stored.
   package init() {}
@@ -64,12 +68,15 @@ package struct StoreRows: Sendable {
     if log.logStart > stored.start {
       for number in stored.start.rawValue + 1..<min(log.logStart.rawValue, stored.head.rawValue) + 1 {
         rows.append((StoreRows.key(Space.entry, number), nil))
+        bytes -= entryBytes.removeValue(forKey: number) ?? 0
         if withBefore.remove(number) != nil { rows.append((StoreRows.key(Space.before, number), nil)) }
       }
     }
     for number in max(log.logStart, stored.head).rawValue..<log.head.rawValue {
       let entry = log.log[Int(number - log.base.rawValue)]
-      rows.append((StoreRows.key(Space.entry, number + 1), entry.row(Seq(number + 1))))
+      let row = entry.row(Seq(number + 1))
+      rows.append((StoreRows.key(Space.entry, number + 1), row))
+      note(entry: number + 1, row.count)
       guard let before = entry.before else { continue }
       rows.append((StoreRows.key(Space.before, number + 1), ObjectBefore.encoded(before)))
       withBefore.insert(number + 1)
@@ -122,12 +129,22 @@ package struct StoreRows: Sendable {
     }
     guard let state = Merge.objectState(of: object, in: log.state) else {
       numbers[object] = nil
+      bytes -= objectBytes.removeValue(forKey: number) ?? 0
       return (StoreRows.key(Space.object, number), nil)
     }
     var writer = ByteWriter()
     writer.put(ObjectIdentity.encode([object]))
     writer.put(raw: state.encoded())
+    note(object: number, writer.bytes.count)
     return (StoreRows.key(Space.object, number), writer.bytes)
+  }
+
+  private mutating func note(entry number: UInt64, _ count: Int) {
+    bytes += count - (entryBytes.updateValue(count, forKey: number) ?? 0)
+  }
+
+  private mutating func note(object number: UInt64, _ count: Int) {
+    bytes += count - (objectBytes.updateValue(count, forKey: number) ?? 0)
   }
 
   // MARK: reading
@@ -146,6 +163,7 @@ package struct StoreRows: Sendable {
         let seq = Seq(try StoreRows.number(of: key))
         guard seq.rawValue == log.head.rawValue + 1 else { throw CodingError(.value, at: 0) }
         log.log.append(try ServerLog.Entry(row: value, seq))
+        note(entry: seq.rawValue, value.count)
         continue
       case Space.before:
         before[try StoreRows.number(of: key)] = try ObjectBefore.decode(value)
@@ -154,7 +172,10 @@ package struct StoreRows: Sendable {
         let seq = Seq(try StoreRows.number(of: key))
         log.stamps.append((seq, try reader.stamp()))
         stamps.insert(seq)
-      case Space.object: try readObject(StoreRows.number(of: key), &reader, &log)
+      case Space.object:
+        let number = try StoreRows.number(of: key)
+        try readObject(number, &reader, &log)
+        note(object: number, value.count)
       case Space.replica: log.replicas[ReplicaID(try StoreRows.number(of: key))] = try ServerLog.Replica(&reader)
       case Space.expired: log.expired.insert(ReplicaID(try StoreRows.number(of: key)))
       case Space.handlers: try log.readHandlers(&reader)

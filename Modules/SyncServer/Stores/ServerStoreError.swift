@@ -17,8 +17,14 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
     case schemaConflict
     /// The requested entries are gone: take objects instead.
     case logTruncated
+    /// The store has another history than the one that was asked for.
+    case historyChanged
+    /// The store, or the user's part of it, has as much as it may have.
+    case quotaExceeded
     /// Another process holds the handler's lease, or the lease has expired.
     case leaseLost
+    /// The handler was removed while a process ran it, which must not begin it anew.
+    case handlerRemoved
     /// The writes of a handler cannot be committed as a whole.
     case writesRefused
     /// The data cannot be read or written.
@@ -38,8 +44,10 @@ public struct ServerStoreError: Error, Hashable, Sendable, CustomStringConvertib
   public var syncCode: SyncErrorCode {
     switch code {
     case .unknownStore: .unknownStore
-    case .storeExists, .leaseLost, .writesRefused, .unavailable: .storageUnavailable
+    case .storeExists, .leaseLost, .handlerRemoved, .writesRefused, .unavailable: .storageUnavailable
     case .schemaConflict: .schemaConflict
+    case .historyChanged: .historyChanged
+    case .quotaExceeded: .quotaExceeded
     case .replicaTaken: .replicaTaken
     case .replicaExpired, .logTruncated: .replicaExpired
     }

@@ -47,6 +47,25 @@ public struct Standing: Hashable, Sendable {
     return cursor >= stable && refused.isEmpty ? .delta : .snapshot
   }
 
+  /// How a replica that binds gets to the head.
+  ///
+  /// As `mode`, but for one that has integrated the log beyond a refusal which it has not seen: the entry does not come again, and until
+  /// the replica has seen it, all that it uploads is ignored. It takes all objects, and learns of the refusal with them.
+  func mode(of bind: Bind) -> Bound.Mode {
+    var known = self
+    if bind.history == history, bind.refusalSeen >= refusal { known.refused = [] }
+    let mode = known.mode(cursor: bind.cursor, history: bind.history, pendingBase: bind.pendingBase)
+    return mode == .resume && !known.refused.isEmpty && bind.cursor >= refusal ? .snapshot : mode
+  }
+
+  /// What a replica acknowledges by saying, as it binds, how far it is; nil if that is nothing new. So one whose last acknowledgement was
+  /// lost need not wait for news to say it again, while nothing is purged. Nothing is believed of one that begins anew.
+  func acknowledgement(in bind: Bind) -> Acknowledgement? {
+    guard bind.history == history, mode(of: bind) != .reset else { return nil }
+    guard bind.pendingBase > pendingBase || !refused.isEmpty && bind.refusalSeen >= refusal else { return nil }
+    return Acknowledgement(cursor: bind.cursor, pendingBase: bind.pendingBase, refusalSeen: bind.refusalSeen)
+  }
+
   /// Whether the rest of the pages that a replica has begun may follow, instead of all of them in a mode.
   ///
   /// - It is the same history, and nothing was purged since: no page may lack what another has.
@@ -84,16 +103,23 @@ public struct HandlerLease: Hashable, Sendable {
   public var cursor: Seq
   /// Increases with each holder: a holder with a lower one has lost the lease.
   public var fence: UInt64
+  /// The 16 bytes that name the history of the store for which it was granted.
+  public var history: [UInt8]
+  /// Whether the claim has made the handler, or made it anew.
+  public var isNew: Bool
 
   /// Creates a lease.
-  public init(handler: String, cursor: Seq, fence: UInt64) { (self.handler, self.cursor, self.fence) = (handler, cursor, fence) }
+  public init(handler: String, cursor: Seq, fence: UInt64, history: [UInt8], isNew: Bool) {
+    (self.handler, self.cursor, self.fence, self.history, self.isNew) = (handler, cursor, fence, history, isNew)
+  }
 }
 
 /// How far a handler of a store's events is.
 public struct HandlerStanding: Hashable, Sendable {
   /// The handler has processed the events up to this entry.
   public var cursor: Seq
-  /// When its last lease ends or ended, in milliseconds since 1970: until then a process has it, and no other gets it.
+  /// When its last lease ends or ended, in milliseconds since 1970: until then a process has it, and no other gets it. `.min` if there was
+  /// none yet.
   public var leaseEnd: Int64
 
   /// Creates a standing.

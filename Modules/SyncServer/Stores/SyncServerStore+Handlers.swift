@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Where a server keeps which names of handlers it knows: as cursors in an otherwise empty store.
+/// Where a server keeps which names of handlers it knows, and of which stores: as cursors in an otherwise empty store.
 package enum HandlerNames {
   /// No user has this path: see `UserRecord.isName`.
   // The text is a valid path; StorePathTests checks it.
@@ -8,6 +8,30 @@ package enum HandlerNames {
 
   /// The cursor that says that a name is known. No handler's name has a colon.
   package static func known(_ name: String) -> String { name + ":known" }
+
+  /// The cursor that says of which stores a known name is. A name has one; for a moment two, if it is registered for others.
+  package static func pattern(_ pattern: PathPattern, of name: String) -> String { patterns(of: name) + pattern.description }
+
+  private static func patterns(of name: String) -> String { name + ":of:" }
+
+  /// The cursors among those of the server that say of which stores a name is.
+  package static func patterns(of name: String, in cursors: some Sequence<String>) -> [String] {
+    cursors.filter { $0.hasPrefix(patterns(of: name)) }.sorted()
+  }
+
+  /// The handlers that a new store has from its first entry on.
+  ///
+  /// - Parameter cursors: those of the server.
+  package static func handlers(of path: StorePath, in cursors: Set<String>) -> Set<String> {
+    if path == self.path { return [] }
+    var names: Set<String> = []
+    for cursor in cursors {
+      let name = String(cursor.prefix { $0 != ":" })
+      guard cursor.hasPrefix(patterns(of: name)), cursors.contains(known(name)) else { continue }
+      if PathPattern(String(cursor.dropFirst(patterns(of: name).count)))?.matches(path) == true { names.insert(name) }
+    }
+    return names
+  }
 
   /// Whether it is the name of a handler that a server runs itself.
   package static func isOfServer(_ name: String) -> Bool { name.hasPrefix("__") }
@@ -83,9 +107,10 @@ extension SyncServerStore {
   /// Returns whether the name was known.
   private func forgetHandlerName(_ name: String) async throws(ServerStoreError) -> Bool {
     do throws(ServerStoreError) {
-      let isKnown = try await handlers(HandlerNames.path)[HandlerNames.known(name)] != nil
-      for kept in [HandlerNames.known(name), name] { try await removeHandler(HandlerNames.path, kept) }
-      return isKnown
+      let cursors = try await handlers(HandlerNames.path)
+      let patterns = HandlerNames.patterns(of: name, in: cursors.keys)
+      for kept in [HandlerNames.known(name)] + patterns + [name] { try await removeHandler(HandlerNames.path, kept) }
+      return cursors[HandlerNames.known(name)] != nil
     } catch {
       // No handler was ever registered.
       guard error.code == .unknownStore else { throw error }

@@ -11,7 +11,8 @@ import SyncProtocol
 /// other. **Errors.** `ServerStoreError`; `.unknownStore` if a path has no store, `.unavailable` for all errors of the underlying
 /// storage.
 public protocol SyncServerStore: Sendable {
-  /// Creates an empty store. Throws `.storeExists`.
+  /// Creates an empty store, with a cursor of each registered handler that is for it: it keeps its log for them from its first entry on.
+  /// Throws `.storeExists`.
   func makeStore(_ path: StorePath) async throws(ServerStoreError)
 
   /// Removes a store with everything in it, for good. Calls under way end first, or find no store; it is reported as news (`wakeups`). A
@@ -22,10 +23,19 @@ public protocol SyncServerStore: Sendable {
   func stores() async throws(ServerStoreError) -> [StorePath]
 
   /// Binds a replica; the first bind makes its secret and user the owner. Throws `.replicaTaken` for another secret or user, and
-  /// `.replicaExpired` for a forgotten replica (`purge`), which must come back as a new one.
+  /// `.replicaExpired` for one that was forgotten (`purge`) or given up, which must come back as a new one.
+  ///
+  /// - Parameters:
+  ///   - limit: how many replicas the user may have at the store. If there are as many, the one that was not seen for the longest time is
+  ///     given up for a new one, after a day: it counts no more, and holds purges back until it is forgotten. Throws `.quotaExceeded` for a
+  ///     new one if all were seen since.
+  ///   - spared: replicas that are connected, and are not given up; nil to give up none.
   func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) async throws(ServerStoreError) -> Standing
+
+  /// About how many bytes a store's log and objects have: what a quota counts.
+  func size(of path: StorePath) async throws(ServerStoreError) -> Int
 
   /// Adds to what the replicas of a store have declared of their types, and returns all of it. An empty declaration only reads. Throws
   /// `.schemaConflict` if a property was declared otherwise, or there is too much.
@@ -50,8 +60,11 @@ public protocol SyncServerStore: Sendable {
   /// the last entry that it includes. The receiver continues with the entries after the *first* page's number, and applies to each object
   /// those that it does not include. For a delta, it must apply the last page's purge (`stable`, `floor`) to its own state *before* it
   /// takes any page: the server's objects no longer say which incarnations links led to. Its clock must receive `latest`.
+  ///
+  /// - Parameter history: that of the store whose other pages the receiver has; nil for any. Throws `.historyChanged` for a store that was
+  ///   restored, or removed and made anew: pages of two stores must not be taken together.
   func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage
 
   /// Stores the progress of a replica, which never decreases.
@@ -60,7 +73,7 @@ public protocol SyncServerStore: Sendable {
   ) async throws(ServerStoreError)
 
   /// Forgets replicas that were not seen since `expiry`. Then appends a purge to the log, of everything that no operation to come can
-  /// conflict with, and applies it. Returns nil if there is nothing new to forget.
+  /// conflict with, nor one that a handler has not passed, and applies it. Returns nil if there is nothing new to forget.
   func purge(_ path: StorePath, expiry: Int64) async throws(ServerStoreError) -> Purge?
 
   /// Removes entries up to a number, unless a handler still needs them. A replica that needs them takes objects.
@@ -68,16 +81,21 @@ public protocol SyncServerStore: Sendable {
 
   /// Grants the lease of a handler until a time, unless another holder still has it. A new handler begins at the head of the log, or at
   /// its start.
+  ///
+  /// - Parameter history: that of the store if the process has had a lease of the handler there. Throws `.handlerRemoved` if the handler
+  ///   was removed since: it would begin anew, and the process handle once more what it has handled. Leases from before that are void, also
+  ///   where somebody else has made the handler again.
   func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease?
 
   /// Changes the end of a lease; an end in the past releases it. Throws `.leaseLost`.
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError)
 
-  /// The states as of an entry, of all objects that a later entry touched; nil for one that did not exist. With the pages of `objects`
-  /// they give a handler the store as of its cursor. Throws `.logTruncated` if they were not stored: a store does so from the first claim
-  /// of a handler on, after the lowest of the handlers' cursors.
+  /// The states as of an entry, of all objects that a later entry touched, or whose epoch a later purge has forgotten; nil for one that did
+  /// not exist. With the pages of `objects` they give a handler the store as of its cursor; what later purges have forgotten besides makes
+  /// no difference. Throws `.logTruncated` if they were not stored: a store does so from the first claim of a handler on, after the lowest
+  /// of the handlers' cursors.
   func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?]
 
   /// The handlers of a store: the entry up to which each has processed events, and the end of its lease.
@@ -100,6 +118,50 @@ public protocol SyncServerStore: Sendable {
   /// The last entries of some stores, without those that do not exist.
   func heads(_ paths: [StorePath]) async throws(ServerStoreError) -> [StorePath: Seq]
 
-  /// The stores that get an entry from now on, or are removed; several of these may be reported as one.
+  /// The stores that get an entry from now on, or are removed; several of these may be reported as one. What another server does to a store
+  /// that is neither followed here, nor has had a handler claimed here, may be left out.
   func wakeups() async -> AsyncStream<StorePath>
+
+  /// Has news of a store reported until `unfollow` was called as often. There need not be a store at the path yet: its news is reported
+  /// from the next `bind` on.
+  func follow(_ path: StorePath) async
+
+  /// Ends what one call of `follow` has begun.
+  func unfollow(_ path: StorePath) async
+}
+
+extension SyncServerStore {
+  /// Does nothing, for a store that reports all news.
+  public func follow(_ path: StorePath) async {}
+
+  /// Does nothing, for a store that reports all news.
+  public func unfollow(_ path: StorePath) async {}
+
+  /// Binds any number of replicas.
+  public func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    try await bind(path, replica, secret: secret, user: user, limit: .max, at: time)
+  }
+
+  /// Binds a replica where none is connected.
+  public func bind(
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, at time: Int64
+  ) async throws(ServerStoreError) -> Standing {
+    try await bind(path, replica, secret: secret, user: user, limit: limit, sparing: [], at: time)
+  }
+
+  /// A page of whatever store there is.
+  public func objects(
+    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) async throws(ServerStoreError) -> StatePage {
+    try await objects(path, of: nil, changedAfter: seq, behind: last, limitBytes: limitBytes)
+  }
+
+  /// The lease of a handler that this process has had no lease of before.
+  public func claim(
+    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+  ) async throws(ServerStoreError) -> HandlerLease? {
+    try await claim(path, handler: handler, heldIn: nil, fromStart: fromStart, until: end, at: time)
+  }
 }

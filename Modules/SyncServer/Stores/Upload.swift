@@ -30,6 +30,9 @@ public enum UploadOutcome: Hashable, Sendable {
   case refused(Seq, SyncErrorCode)
   /// A repetition. Ignored.
   case duplicate
+  /// Another changeset of the number was judged: the author's file was copied or restored, or did its changes again while an earlier
+  /// connection's upload was still under way. Ignored, with all that follows; the author begins anew as another replica.
+  case forked
   /// The author has not seen the last refusal yet. Ignored; it must be sent again.
   case behindRefusal
   /// An upload before it is missing. Ignored; it must be sent again in order.

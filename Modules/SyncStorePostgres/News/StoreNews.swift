@@ -3,7 +3,7 @@ import SyncModel
 import SyncServer
 
 /// Notifies listeners of new entries, by this process and by others: through the database's notices if it has them, and by polling the
-/// last entries of the stores in use here.
+/// last entries of the stores that somebody here waits for.
 actor StoreNews {
   private let bell: PostgresConnection
   private let ear: PostgresEar
@@ -12,8 +12,11 @@ actor StoreNews {
   private let usesNotices: Bool
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
-  /// The stores in use here, and the last entry that was announced.
+  /// The stores that somebody here waits for, and the last entry that was announced.
   private var known: [Int64: (path: StorePath, head: Seq)] = [:]
+  /// How many follow what is at each path, and where handlers work. Counted, as calls may come in another order than they were made.
+  private var followers: [StorePath: Int] = [:]
+  private var claimed: Set<StorePath> = []
   private var untold: [Int64: Seq] = [:]
   private var untoldRemovals: Set<Int64> = []
   private var ringing: Task<Void, Never>?
@@ -55,14 +58,44 @@ actor StoreNews {
 
   private func forget(_ listener: UInt64) { listeners[listener] = nil }
 
-  /// Notes that a store is in use here.
-  func watch(_ path: StorePath, _ store: Int64, _ head: Seq) {
-    if known[store] == nil { known[store] = (path, head) }
+  /// Forgets a store that was removed. Another one may be at its path by now.
+  private func forget(_ store: Int64, at path: StorePath) {
+    known[store] = nil
+    if !known.values.contains(where: { $0.path == path }) { claimed.remove(path) }
   }
+
+  /// Counts one more who follows what is at a path.
+  func follow(_ path: StorePath) {
+    followers[path, default: 0] += 1
+    if followers[path] == 0 { followers[path] = nil }
+  }
+
+  /// Counts one less. Returns whether nobody here waits for the store any more.
+  func unfollow(_ path: StorePath) -> Bool {
+    followers[path, default: 0] -= 1
+    if followers[path] == 0 { followers[path] = nil }
+    if followers[path, default: 0] > 0 || claimed.contains(path) { return false }
+    known = known.filter { $0.value.path != path }
+    return true
+  }
+
+  /// Notes which store is at a path, for those who follow it.
+  ///
+  /// - Parameters:
+  ///   - head: its last entry, or an earlier one: then it is announced once too often.
+  ///   - isClaimed: whether a handler works there from now on.
+  func watch(_ path: StorePath, _ store: Int64, _ head: Seq, isClaimed: Bool = false) {
+    if isClaimed { claimed.insert(path) }
+    guard known[store] == nil, followers[path, default: 0] > 0 || claimed.contains(path) else { return }
+    known[store] = (path, head)
+  }
+
+  /// The stores to poll. For tests.
+  var watched: Set<StorePath> { Set(known.values.map(\.path)) }
 
   /// Announces entries of this process.
   func tell(_ path: StorePath, _ store: Int64, _ head: Seq) {
-    known[store] = (path, max(head, known[store]?.head ?? .zero))
+    if let before = known[store] { known[store] = (path, max(head, before.head)) }
     for listener in listeners.values { listener.yield(path) }
     guard usesNotices else { return }
     untold[store] = head
@@ -71,7 +104,7 @@ actor StoreNews {
 
   /// Announces that this process has removed a store.
   func tellRemoval(of path: StorePath, _ store: Int64) {
-    known[store] = nil
+    forget(store, at: path)
     for listener in listeners.values { listener.yield(path) }
     guard usesNotices else { return }
     untold[store] = nil
@@ -123,7 +156,8 @@ actor StoreNews {
         for listener in listeners.values { listener.yield(before.path) }
       }
       for store in new.removed {
-        guard let before = known.removeValue(forKey: store) else { continue }
+        guard let before = known[store] else { continue }
+        forget(store, at: before.path)
         for listener in listeners.values { listener.yield(before.path) }
       }
     }

@@ -4,7 +4,7 @@ import SyncServer
 /// The tables, and their version in a database. Plain SQL: no advisory locks, no triggers, no sequences.
 enum PostgresSchema {
   /// The version of the tables that this build uses.
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   private static let tables = """
     CREATE TABLE sync_version(id bigint PRIMARY KEY, version bigint NOT NULL);
@@ -25,13 +25,14 @@ enum PostgresSchema {
     CREATE TABLE sync_replica(
       store bigint, replica bigint, usr text NOT NULL, seen_at bigint NOT NULL, pending_base bigint NOT NULL,
       is_expired boolean NOT NULL, body bytea NOT NULL, PRIMARY KEY(store, replica));
+    CREATE INDEX sync_replica_user ON sync_replica(store, usr) WHERE NOT is_expired;
     CREATE TABLE sync_handler(
       store bigint, name text, position bigint NOT NULL, author bigint NOT NULL, fence bigint NOT NULL, lease_end bigint NOT NULL,
       PRIMARY KEY(store, name));
     CREATE TABLE sync_users(id bigint PRIMARY KEY, version bigint NOT NULL, body bytea NOT NULL);
     CREATE TABLE sync_secret(name text PRIMARY KEY, body bytea NOT NULL);
     INSERT INTO sync_users VALUES (1, 0, '');
-    INSERT INTO sync_version VALUES (1, 3);
+    INSERT INTO sync_version VALUES (1, 4);
     """
 
   /// The version of a database's tables; nil if it has none.
@@ -46,17 +47,25 @@ enum PostgresSchema {
     }
   }
 
-  /// The statements that upgrade tables of a version to the next.
+  /// The first statement of an upgrade: servers that are started together make it one after the other. Two that make an index do not wait
+  /// for each other by themselves: neither sees the other's yet, and one fails.
+  private static let turn = "SELECT 1 FROM sync_version WHERE id = 1 FOR UPDATE;"
+
+  /// The statements that upgrade tables of a version to the next. They do nothing where another server has made them.
   private static let upgrades: [Int64: String] = [
     1: "ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;",
     2: "ALTER TABLE sync_store ADD COLUMN IF NOT EXISTS types bytea; UPDATE sync_version SET version = 3 WHERE version = 2;",
+    3: """
+    CREATE INDEX IF NOT EXISTS sync_replica_user ON sync_replica(store, usr) WHERE NOT is_expired;
+    UPDATE sync_version SET version = 4 WHERE version = 3;
+    """,
   ]
 
   /// Creates missing tables, and upgrades older ones. Several processes may call it at once.
   static func make(_ link: PostgresLink) throws(PostgresFailure) {
     if var found = try version(of: link) {
       while found < version, let upgrade = upgrades[found] {
-        do throws(PostgresFailure) { try link.run("BEGIN; \(upgrade) COMMIT") } catch {
+        do throws(PostgresFailure) { try link.run("BEGIN; \(turn) \(upgrade) COMMIT") } catch {
           link.rollBack()
           throw error
         }

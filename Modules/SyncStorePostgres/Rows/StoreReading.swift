@@ -72,9 +72,12 @@ struct StoreReading {
     return gatherer.states
   }
 
-  func objects(changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int) throws(PostgresFailure) -> StatePage {
+  func objects(
+    of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+  ) throws(PostgresFailure) -> StatePage {
     // The first page of all objects reads them in their order; a delta finds those that changed by the other index, if they are few.
     let log = try frame(planning: seq == .zero ? nil : link.planningEachUse)
+    do throws(ServerStoreError) { try log.check(history) } catch { throw PostgresFailure(error) }
     var page = StatePage(
       asOf: log.head, stable: log.purged.stable, floor: log.purged.floor, latest: log.latest, objects: [], next: [], isLast: true)
     var (key, bytes) = (last.map { ObjectKeyBytes.bytes(of: $0) } ?? [], 0)

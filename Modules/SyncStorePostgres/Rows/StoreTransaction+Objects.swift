@@ -79,6 +79,10 @@ enum ObjectRows {
         written.targets.append(ObjectKeyBytes.bytes(of: target))
         written.sources.append(key)
       }
+      for target in changes.unlinked {
+        written.formerTargets.append(ObjectKeyBytes.bytes(of: target))
+        written.formerSources.append(key)
+      }
     }
     return written.statements(store) + removal(gone, store)
   }
@@ -91,12 +95,21 @@ enum ObjectRows {
     ]
   }
 
+  /// Forgets that objects link to others.
+  static func unlinking(_ targets: [[UInt8]?], _ sources: [[UInt8]?], _ store: Int64) -> PostgresStatement {
+    PostgresStatement(
+      """
+      DELETE FROM sync_link WHERE store = $1 AND (target, source) IN (SELECT * FROM unnest($2::bytea[], $3::bytea[]))
+      """, .int(store), .byteLists(targets), .byteLists(sources))
+  }
+
   /// The values to write, one array per column.
   private struct Written {
     var (keys, seqs, flags, bodies) = ([[UInt8]?](), [Int64](), [Bool](), [[UInt8]?]())
     var (owners, lists, pieces, contents) = ([[UInt8]?](), [Int64](), [Int64](), [[UInt8]?]())
     var (emptied, emptiedLists, emptiedPieces) = ([[UInt8]?](), [Int64](), [Int64]())
     var (targets, sources) = ([[UInt8]?](), [[UInt8]?]())
+    var (formerTargets, formerSources) = ([[UInt8]?](), [[UInt8]?]())
 
     mutating func take(_ piece: ObjectRow.Piece, _ body: [UInt8]?, _ key: [UInt8]) {
       let (list, number) = (Int64(bitPattern: piece.list), Int64(piece.number))
@@ -141,6 +154,8 @@ enum ObjectRows {
             ON CONFLICT (store, object, list, piece) DO UPDATE SET body = excluded.body
             """, .int(store), .byteLists(owners), .ints(lists), .ints(pieces), .byteLists(contents)))
       }
+      // Before the new ones: identities too long for a key may share one.
+      if !formerTargets.isEmpty { statements.append(ObjectRows.unlinking(formerTargets, formerSources, store)) }
       if !targets.isEmpty {
         statements.append(
           PostgresStatement(

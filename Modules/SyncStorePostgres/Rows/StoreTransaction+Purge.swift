@@ -10,15 +10,18 @@ extension StoreTransaction {
   func purge(expiry: Int64) throws(PostgresFailure) -> Purge? {
     let before = log.purged.stable
     try planEachUse()
-    try StoreTransaction.readReplicas(
-      try link.query("SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND NOT is_expired", .int(store)), &log)
+    try readAllReplicas()
     try readHandlers(try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
-    guard let stable = log.expire(before: expiry) else { return nil }
+    guard var stable = log.expire(before: expiry) else { return nil }
+    try holdBack(&stable)
+    guard stable > before else { return nil }
     log.stamps = [(stable, try highestStamp(after: before, through: stable))]
     log.note(stable)
     _ = try link.query("DELETE FROM sync_stamp WHERE store = $1 AND seq <= $2", .int(store), .int(stable))
+    // Earlier builds left the replicas of handlers that write no more.
+    _ = try link.query("DELETE FROM sync_replica WHERE store = $1 AND replica < 0 AND is_expired", .int(store))
     // Objects unchanged since the last purge have nothing more to forget.
-    var last: [UInt8] = []
+    var (last, forgotten): ([UInt8], [ObjectBefore]) = ([], [])
     while true {
       let rows = try link.query(
         """
@@ -27,9 +30,38 @@ extension StoreTransaction {
         """, .int(store), .bytes(last), .int(before), .int(StoreTransaction.purgeChunk))
       guard rows.count > 0 else { break }
       last = try rows.bytes(rows.count - 1, 2)
-      try forget(try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link))
+      forgotten += try forget(try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link))
     }
+    log.keep(forgotten.sorted { $0.object < $1.object })
     return log.purged
+  }
+
+  /// Has the entries that some handler has not passed hold back a purge, until it would forget nothing. O(those entries).
+  private func holdBack(_ stable: inout Seq) throws(PostgresFailure) {
+    var last = log.lowestCursor
+    while last < log.head, stable > log.purged.stable {
+      let rows = try link.query(
+        "SELECT seq, body FROM sync_log WHERE store = $1 AND seq > $2 ORDER BY seq LIMIT 256", .int(store), .int(last))
+      guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
+      for row in 0..<rows.count {
+        let (seq, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
+        try reading("Entry \(seq)") { () throws(CodingError) in try ServerLog.Entry(row: bytes, seq) }.holdBack(&stable)
+        last = seq
+      }
+    }
+  }
+
+  /// Gives the store another history, which none of its replicas has.
+  func renewHistory() throws(PostgresFailure) {
+    try planEachUse()
+    try readAllReplicas()
+    log.renewHistory()
+    _ = try link.query("UPDATE sync_store SET history = $2 WHERE id = $1", .int(store), .bytes(log.history))
+  }
+
+  private func readAllReplicas() throws(PostgresFailure) {
+    try StoreTransaction.readReplicas(
+      try link.query("SELECT replica, is_expired, body FROM sync_replica WHERE store = $1 AND NOT is_expired", .int(store)), &log)
   }
 
   private func highestStamp(after start: Seq, through end: Seq) throws(PostgresFailure) -> Stamp {
@@ -43,33 +75,67 @@ extension StoreTransaction {
     return highest
   }
 
-  private func forget(_ rows: [ObjectRow]) throws(PostgresFailure) {
+  /// Purges some objects. Returns how those were whose epochs are forgotten.
+  private func forget(_ rows: [ObjectRow]) throws(PostgresFailure) -> [ObjectBefore] {
     var state = PurgedState(rows, floor: log.purged.floor)
-    for row in try linkers(ofDeletedOf: rows) where !state.has(row.object) { state.take(row) }
     let forgotten = Merge.purge(log.purged, in: &state)
+    try write(state)
+    if !forgotten.isEmpty { try sever(forgotten) }
+    guard log.keepsBefore else { return [] }
+    return forgotten.keys.map { ObjectBefore($0, state.kept[$0].flatMap { $0?.wholeState }) }
+  }
+
+  private func write(_ state: PurgedState) throws(PostgresFailure) {
     let statements = ObjectRows.changes(of: state.touched, in: state.memory, from: state.kept, store)
     if !statements.isEmpty { _ = try link.query(all: statements) }
-    // Links to them are severed by now.
-    let targets = forgotten.keys.map { Optional(ObjectKeyBytes.bytes(of: $0)) }
-    if !targets.isEmpty {
-      _ = try link.query("DELETE FROM sync_link WHERE store = $1 AND target = ANY($2)", .int(store), .byteLists(targets))
+  }
+
+  /// Severs the links to forgotten incarnations, wherever they are. A deleted object may have had any number: those that link are read in
+  /// parts, and only their keys at once.
+  private func sever(_ forgotten: [ObjectIdentity: Stamp]) throws(PostgresFailure) {
+    let pairs = try link.query(
+      "SELECT target, source FROM sync_link WHERE store = $1 AND target = ANY($2)", .int(store),
+      .byteLists(forgotten.keys.map { ObjectKeyBytes.bytes(of: $0) }))
+    for start in stride(from: 0, to: pairs.count, by: Int(StoreTransaction.purgeChunk)) {
+      var found: [LinkPair] = []
+      for row in start..<min(start + Int(StoreTransaction.purgeChunk), pairs.count) {
+        found.append(LinkPair(target: try pairs.bytes(row, 0), source: try pairs.bytes(row, 1)))
+      }
+      try sever(forgotten, found)
     }
   }
 
-  /// The objects that may link to one that was deleted before.
-  private func linkers(ofDeletedOf rows: [ObjectRow]) throws(PostgresFailure) -> [ObjectRow] {
-    let targets = rows.filter { $0.state.record.node.guarding.epoch != .zero }.map { Optional(ObjectKeyBytes.bytes(of: $0.object)) }
-    if targets.isEmpty { return [] }
-    let found = try link.query(
+  private func sever(_ forgotten: [ObjectIdentity: Stamp], _ pairs: [LinkPair]) throws(PostgresFailure) {
+    let rows = try link.query(
       """
-      SELECT has_pieces, body FROM sync_object WHERE store = $1 AND object IN
-      (SELECT source FROM sync_link WHERE store = $1 AND target = ANY($2))
-      """, .int(store), .byteLists(targets))
-    return try ObjectRows.read(found, hasPiecesAt: 0, bodyAt: 1, store, link)
+      SELECT has_pieces, body FROM unnest($2::bytea[]) AS wanted(object)
+      CROSS JOIN LATERAL (SELECT has_pieces, body FROM sync_object WHERE store = $1 AND object = wanted.object OFFSET 0) AS found
+      """, .int(store), .byteLists(Array(Set(pairs.map(\.source)))))
+    let linkers = try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link)
+    var state = PurgedState(linkers, floor: log.purged.floor)
+    Merge.sever(linksOf: linkers.map(\.object), to: forgotten, in: &state)
+    try write(state)
+    // A link to the incarnation that is there now stays, and is looked for when that one is deleted.
+    var live: Set<LinkPair> = []
+    for linker in linkers {
+      let source = ObjectKeyBytes.bytes(of: linker.object)
+      for target in ObjectRow.links(of: linker.object, in: state.memory) where forgotten[target] != nil {
+        live.insert(LinkPair(target: ObjectKeyBytes.bytes(of: target), source: source))
+      }
+    }
+    let dead = pairs.filter { !live.contains($0) }
+    if dead.isEmpty { return }
+    _ = try link.query(all: [ObjectRows.unlinking(dead.map(\.target), dead.map(\.source), store)])
   }
 }
 
-/// The objects that a purge handles together, and those that link to them.
+/// A row of the index of links, by the keys of the objects' rows.
+private struct LinkPair: Hashable {
+  let target: [UInt8]
+  let source: [UInt8]
+}
+
+/// The objects that a purge handles together.
 private struct PurgedState: MergeState {
   private(set) var memory = MemoryState()
   private(set) var kept: [ObjectIdentity: ObjectRow?] = [:]
@@ -81,8 +147,6 @@ private struct PurgedState: MergeState {
     memory.setFloor(floor)
     for row in rows { take(row) }
   }
-
-  func has(_ object: ObjectIdentity) -> Bool { kept[object] != nil }
 
   mutating func take(_ row: ObjectRow) {
     kept.updateValue(row, forKey: row.object)
@@ -116,7 +180,7 @@ private struct PurgedState: MergeState {
 
   func objectsToPurge(upTo seq: Seq) -> [ObjectIdentity] { objects }
 
-  /// All loaded objects: the purge skips those that link to something else.
+  /// All loaded objects: the purge skips those that link to something else. Others are severed once this one is written.
   func linkers(of target: ObjectIdentity) -> [ObjectIdentity] { Array(kept.keys) }
 }
 #endif

@@ -13,6 +13,8 @@ final class StoreTransaction {
   var log: ServerLog
   /// The stored objects; nil for one that is not stored.
   var kept: [ObjectIdentity: ObjectRow?] = [:]
+  /// The replicas that were read, and their users.
+  private var keptReplicas: [ReplicaID: String]
   private let before: (head: Seq, logStart: Seq, purged: Purge, latest: Stamp)
 
   /// Begins a transaction.
@@ -32,6 +34,7 @@ final class StoreTransaction {
     }
     before = (log.head, log.logStart, log.purged, log.latest)
     try StoreTransaction.readReplicas(answers[3], &log)
+    keptReplicas = log.replicas.mapValues(\.user)
     try readHandlers(answers[4])
     try take(objects: answers[5], wanted: needs.objects)
   }
@@ -101,13 +104,40 @@ final class StoreTransaction {
     }
   }
 
+  /// The condition for a user's replicas at a store. As the index `sync_replica_user` has it: a store may have many of others.
+  static let devicesOfUser = "store = $1 AND usr = $2 AND NOT is_expired AND replica >= 0"
+
+  /// How many replicas a user has at the store, without those that were given up or forgotten, and those of handlers: they have the
+  /// highest bit.
+  func replicaCount(of user: String) throws(PostgresFailure) -> Int {
+    let rows = try link.query(
+      "SELECT count(*) FROM sync_replica WHERE \(StoreTransaction.devicesOfUser)", .int(store), .text(user))
+    // Some may be bound, given up or forgotten by this transaction, and not be written yet.
+    let new = log.touched.replicas.count { log.replicas[$0]?.user == user && keptReplicas[$0] == nil }
+    let gone = log.touched.replicas.count { keptReplicas[$0] == user && log.replicas[$0]?.user != user }
+    return Int(try rows.int(0, 0)) + new - gone
+  }
+
+  /// Reads the replica of a user that was not seen for the longest time, besides some, of those that were not read before.
+  func readLongestAbsent(of user: String, besides spared: Set<ReplicaID>) throws(PostgresFailure) {
+    let known = Array(spared.union(keptReplicas.keys).union(log.touched.replicas))
+    let rows = try link.query(
+      """
+      SELECT replica, is_expired, body FROM sync_replica
+      WHERE \(StoreTransaction.devicesOfUser) AND replica <> ALL($3) ORDER BY seen_at, replica LIMIT 1
+      """, .int(store), .text(user), .ints(known.map { Int64(bitPattern: $0.rawValue) }))
+    let before = Set(log.replicas.keys)
+    try StoreTransaction.readReplicas(rows, &log)
+    for (id, replica) in log.replicas where !before.contains(id) { keptReplicas[id] = replica.user }
+  }
+
   // MARK: committing
 
   /// Writes the changes and commits.
   func commit() throws(PostgresFailure) {
-    let changes = try changes()
-    let planning = changes.contains { $0.isDeletion } ? link.planningEachUse : nil
-    _ = try link.query(all: (planning.map { [$0] } ?? []) + changes + [PostgresStatement("COMMIT")])
+    var changes = try changes()
+    if let first = changes.firstIndex(where: \.isDeletion), let planning = link.planningEachUse { changes.insert(planning, at: first) }
+    _ = try link.query(all: changes + [PostgresStatement("COMMIT")])
   }
 
   /// The statements that write the touched rows.
@@ -145,10 +175,14 @@ final class StoreTransaction {
   }
 
   private func replicaChanges() -> [PostgresStatement] {
-    let ids = Array(log.touched.replicas)
-    if ids.isEmpty { return [] }
+    // One that comes back must be told that it was forgotten. A handler's that writes no more does not come back.
+    let gone = log.touched.replicas.filter { log.replicas[$0] == nil && !log.touched.expired.contains($0) }
+    let removal = PostgresStatement(
+      "DELETE FROM sync_replica WHERE store = $1 AND replica = ANY($2)", .int(store), .ints(gone.map { Int64(bitPattern: $0.rawValue) }))
+    let ids = Array(log.touched.replicas.subtracting(gone))
+    if ids.isEmpty { return gone.isEmpty ? [] : [removal] }
     let replicas = ids.map { log.replicas[$0] }
-    return [
+    return (gone.isEmpty ? [] : [removal]) + [
       PostgresStatement(
         """
         INSERT INTO sync_replica(store, replica, usr, seen_at, pending_base, is_expired, body)

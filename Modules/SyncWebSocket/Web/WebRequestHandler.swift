@@ -76,7 +76,7 @@ extension WebRequest {
       value.lowercased().hasPrefix("bearer ") ? Substring(value.dropFirst(7)).trimmed : nil
     }
     self.init(
-      method: head.method.rawValue, path: String(path), token: authorization,
+      method: head.method.rawValue, path: String(path), query: String(head.uri.dropFirst(path.count + 1)), token: authorization,
       address: ConnectionCounts.place(ofText: isBehindProxy ? forwarded ?? remote : remote),
       isLocal: !isBehindProxy && WebSocketAddress.isLoopback(remote))
   }

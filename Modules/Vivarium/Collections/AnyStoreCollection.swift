@@ -1,7 +1,6 @@
 /// A collection with positions from 0 that can be observed: results, lists, sets, inverses, and the entries of a map. The library's
 /// collections conform; `AnyStoreCollection` wraps any of them.
-public protocol StoreCollection<Element>: RandomAccessCollection, StoreObservable
-where Index == Int, ObservationChange == CollectionChange<Self> {}
+public protocol StoreCollection<Element>: PositionalCollection, StoreObservable where ObservationChange == CollectionChange<Self> {}
 
 extension Results: StoreCollection {}
 extension LinkingObjects: StoreCollection {}

@@ -7,8 +7,8 @@ extension ListHandle {
   /// Edits a set or a map in a write; false if nothing changed. A rejected edit has no effect, and the write throws its
   /// error when it ends.
   @discardableResult
-  func change(_ body: (RecordedTransaction) throws(StorageError) -> Bool) -> Bool {
-    attempt { write throws(StoreError) in
+  func change(at place: SourcePlace?, _ body: (RecordedTransaction) throws(StorageError) -> Bool) -> Bool {
+    attempt(at: place) { write throws(StoreError) in
       try change(write) { () throws(StorageError) in try body(write) }
     } ?? false
   }
@@ -16,22 +16,22 @@ extension ListHandle {
   /// Edits with an element in stored form; adds an unmanaged object.
   @discardableResult
   func change<T: PersistableElement>(
-    with element: T, _ body: (Value, RecordedTransaction) throws(StorageError) -> Bool
+    with element: T, at place: SourcePlace?, _ body: (Value, RecordedTransaction) throws(StorageError) -> Bool
   ) -> Bool {
-    adding(CollectionOfOne(element)) { (values, write) throws(StoreError) in
+    adding(CollectionOfOne(element), at: place) { (values, write) throws(StoreError) in
       try change(write) { () throws(StorageError) in try body(values[0], write) }
     } ?? false
   }
 
   /// Sets the value of a map's key. Of a struct, what the program does not know of it stays.
-  func set<T: PersistableElement>(_ element: T, forKey name: String) {
+  func set<T: PersistableElement>(_ element: T, forKey name: String, at place: SourcePlace?) {
     guard let element = element as? any PersistableStruct else {
-      change(with: element) { (value, write) throws(StorageError) in
+      change(with: element, at: place) { (value, write) throws(StorageError) in
         try write.set(value, forKey: name, in: column, ObjectKey(key))
       }
       return
     }
-    attempt { write throws(StoreError) in
+    attempt(at: place) { write throws(StoreError) in
       let value = try merged(element, forKey: name, write) ?? .null
       try change(write) { () throws(StorageError) in try write.set(value, forKey: name, in: column, ObjectKey(key)) }
     }
@@ -49,10 +49,10 @@ extension ListHandle {
   /// Several edits with elements in stored form, all or none; adds unmanaged objects, which are unmanaged again if one is rejected.
   /// - Parameter names: the keys of a map at which they will be.
   func changeWhole<T: PersistableElement>(
-    with elements: [T], forKeys names: [String]? = nil,
+    with elements: [T], forKeys names: [String]? = nil, at place: SourcePlace? = nil,
     _ body: ([Value], RecordedTransaction) throws(StorageError) -> Bool
   ) {
-    adding(elements) { (values, write) throws(StoreError) in
+    adding(elements, at: place) { (values, write) throws(StoreError) in
       var values = values
       if let names, T.self is any PersistableStruct.Type {
         for at in values.indices { values[at] = try merged(elements[at], forKey: names[at], write) ?? values[at] }

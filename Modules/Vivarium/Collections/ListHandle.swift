@@ -75,23 +75,24 @@ struct ListHandle {
 
   /// Applies edits in a write, all or none. If they are rejected, none has an effect, and the write throws the
   /// error when it ends.
-  func edit(_ edits: ElementEdit...) {
-    attempt { write throws(StoreError) in try apply(edits, write) }
+  /// - Parameter place: the line of the program that edits, if it is known.
+  func edit(_ edits: ElementEdit..., at place: SourcePlace?) {
+    attempt(at: place) { write throws(StoreError) in try apply(edits, write) }
   }
 
   /// The same with elements in stored form. Unmanaged objects are added; if the edit is rejected, they are unmanaged again.
   func edit<T: PersistableElement>(
-    with elements: some Sequence<T>, over range: Range<Int>? = nil, _ edits: ([Value]) -> [ElementEdit]
+    with elements: some Sequence<T>, over range: Range<Int>? = nil, at place: SourcePlace?, _ edits: ([Value]) -> [ElementEdit]
   ) {
-    adding(elements) { (values, write) throws(StoreError) in
+    adding(elements, at: place) { (values, write) throws(StoreError) in
       try apply(edits(try merged(Array(elements), values, over: range, write)), write)
     }
   }
 
   /// Sets an element. Of a struct, what the program does not know of it stays.
-  func set<T: PersistableElement>(_ element: T, at position: Int) {
+  func set<T: PersistableElement>(_ element: T, at position: Int, _ place: SourcePlace?) {
     let range = position < 0 || position == .max ? nil : position..<position + 1
-    edit(with: CollectionOfOne(element), over: range) { [.set(at: position, $0[0])] }
+    edit(with: CollectionOfOne(element), over: range, at: place) { [.set(at: position, $0[0])] }
   }
 
   /// The stored form of elements that replace those of a range: of structs, merged with what is stored.
@@ -106,9 +107,9 @@ struct ListHandle {
   /// Runs `body` with elements in stored form, or rejects it as a whole.
   @discardableResult
   func adding<T: PersistableElement, R>(
-    _ elements: some Sequence<T>, _ body: ([Value], RecordedTransaction) throws(StoreError) -> R
+    _ elements: some Sequence<T>, at place: SourcePlace?, _ body: ([Value], RecordedTransaction) throws(StoreError) -> R
   ) -> R? {
-    attempt { write throws(StoreError) in
+    attempt(at: place) { write throws(StoreError) in
       guard T.self is any Model.Type else { return try body(try stored(elements), write) }
       // Objects added to a collection of a deleted object must not remain without an owner.
       try context.check(key)
@@ -123,19 +124,19 @@ struct ListHandle {
   }
 
   /// nil if it was rejected.
-  func attempt<R>(_ body: (RecordedTransaction) throws(StoreError) -> R) -> R? {
+  func attempt<R>(at place: SourcePlace?, _ body: (RecordedTransaction) throws(StoreError) -> R) -> R? {
     do throws(StoreError) {
       guard let write = store.writing else { throw .notInWrite("Changing '\(name)'") }
       try store.refuseInObserver("Changing '\(name)'")
       return try body(write)
     } catch {
-      store.refuse(error)
+      store.refuse(error, at: place)
       return nil
     }
   }
 
   /// The property's name for messages.
-  var name: String { "\(context.schema.name).\(context.properties[ordinal].schema.name)" }
+  var name: String { context.place(ordinal) }
 
   private func apply(_ edits: [ElementEdit], _ write: RecordedTransaction) throws(StoreError) {
     try change(write) { () throws(StorageError) in

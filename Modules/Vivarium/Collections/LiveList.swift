@@ -86,7 +86,7 @@ extension LiveList: Persistable where Element: PersistableElement {
       return
     }
     Self(ListHandle(store: context.store, context: context, key: key, ordinal: ordinal))
-      .replaceSubrange(nil, with: value.toArray())
+      .replaceElements(nil, with: value.toArray(), nil)
   }
 
   public static func _$put(_ adoption: Adoption, _ ordinal: Int, _ value: Self) {

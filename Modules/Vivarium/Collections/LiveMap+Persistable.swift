@@ -25,7 +25,7 @@ extension LiveMap: Persistable where Value: PersistableElement {
     let entries = value.entries
     handle.changeWhole(with: entries.map(\.value), forKeys: entries.map(\.key)) { (values, write) throws(StorageError) in
       let replaced = zip(entries, values).map { ValueMap.Entry($0.key, $1) }
-      return try write.replaceMap(handle.column, ObjectKey(handle.key), replaced)
+      return try write.replaceMap(handle.column, ObjectKey(handle.key), replaced, asDictionary: value.isDictionary)
     }
   }
 
@@ -34,7 +34,8 @@ extension LiveMap: Persistable where Value: PersistableElement {
     if entries.isEmpty && !adoption.keepsEmptyLists { return }
     adoption.pending.append(
       Adoption.Pending(
-        ordinal: ordinal, elements: Value._$pending(entries.map(\.value)), shape: .map(entries.map(\.key))))
+        ordinal: ordinal, elements: Value._$pending(entries.map(\.value)), shape: .map(entries.map(\.key)),
+        isDictionary: value.isDictionary))
   }
 
   public static func _$loose(_ given: Any?, _ property: PropertySchema, of type: String) throws(StoreError) -> Self {

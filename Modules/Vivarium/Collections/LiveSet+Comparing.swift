@@ -16,8 +16,11 @@ extension LiveMap where Value: PersistableElement {
   /// Adds entries; if a key exists, `combine` computes the value from the present and the new one. In the order of the entries, so
   /// a key that occurs twice is combined twice.
   public nonmutating func merge(
-    _ entries: some Sequence<(key: String, value: Value)>, uniquingKeysWith combine: (Value, Value) throws -> Value
+    _ entries: some Sequence<(key: String, value: Value)>, fileID: StaticString = #fileID, line: UInt = #line,
+    uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
-    for (key, value) in Array(entries) { self[key] = try self[key].map { try combine($0, value) } ?? value }
+    for (key, value) in Array(entries) {
+      self[key, fileID: fileID, line: line] = try self[key].map { try combine($0, value) } ?? value
+    }
   }
 }

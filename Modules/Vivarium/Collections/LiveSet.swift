@@ -7,7 +7,8 @@ import StoreValues
 /// In a store it is live: it stores no members, reads the store's version, and changes only inside a write. Its order is that of
 /// the values; objects are in the order in which they were added to the store. Values are equal if `Value.order(to:)` says so: of
 /// `0.0` and `-0.0` the first one added remains. An unmanaged object's set, or a set created by itself, is kept in memory, in
-/// insertion order. Edits do not assign the property. The set of a deleted object is empty.
+/// insertion order. Edits do not assign the property. The set of a deleted object is empty. Edits that a store refuses make the write
+/// throw when it ends, with the line of the edit: that is what their last two parameters are for, which nobody writes.
 public struct LiveSet<Element> {
   // Unconstrained for the same reason as `LiveList`.
   final class Box: EditedBox {
@@ -56,6 +57,7 @@ extension LiveSet where Element: Hashable {
   /// The identity of a member of an unmanaged set, which is the same as in a store: Swift would treat two NaNs as different, and
   /// two encodings of "é" as equal.
   fileprivate static func identity(_ element: Element) -> AnyHashable {
+    if let mixed = element as? AnyValue { return AnyHashable(MixedIdentity(mixed)) }
     if let scalar = element as? any Scalar { return AnyHashable(scalar.persistedValue.orderKey) }
     return AnyHashable(element)
   }
@@ -90,11 +92,11 @@ extension LiveSet where Element: PersistableElement & Hashable {
 
   /// Adds a member; an unmanaged object is first added to the store. Returns whether it was new.
   @discardableResult
-  public nonmutating func insert(_ element: Element) -> Bool {
+  public nonmutating func insert(_ element: Element, fileID: StaticString = #fileID, line: UInt = #line) -> Bool {
     switch place {
     case .memory(let box): return box.insert(element, LiveSet.identity(element))
     case .store(let handle):
-      return handle.change(with: element) { (value, write) throws(StorageError) in
+      return handle.change(with: element, at: SourcePlace(fileID, line)) { (value, write) throws(StorageError) in
         try write.insert(member: value, into: handle.column, ObjectKey(handle.key))
       }
     }
@@ -102,25 +104,25 @@ extension LiveSet where Element: PersistableElement & Hashable {
 
   /// Removes a member. Returns whether it was in the set.
   @discardableResult
-  public nonmutating func remove(_ element: Element) -> Bool {
+  public nonmutating func remove(_ element: Element, fileID: StaticString = #fileID, line: UInt = #line) -> Bool {
     switch place {
     case .memory(let box):
       let identity = LiveSet.identity(element)
       return box.remove([identity]) { LiveSet.identity($0) == identity }
     case .store(let handle):
       guard let value = handle.stored(element) else { return false }
-      return handle.change { (write) throws(StorageError) in
+      return handle.change(at: SourcePlace(fileID, line)) { (write) throws(StorageError) in
         try write.remove(member: value, from: handle.column, ObjectKey(handle.key))
       }
     }
   }
 
   /// Removes all members. Objects stay in the store.
-  public nonmutating func removeAll() {
+  public nonmutating func removeAll(fileID: StaticString = #fileID, line: UInt = #line) {
     switch place {
     case .memory(let box): _ = box.remove(box.members) { _ in true }
     case .store(let handle):
-      handle.change { (write) throws(StorageError) in
+      handle.change(at: SourcePlace(fileID, line)) { (write) throws(StorageError) in
         try write.removeAllMembers(of: handle.column, ObjectKey(handle.key))
         return true
       }
@@ -128,10 +130,12 @@ extension LiveSet where Element: PersistableElement & Hashable {
   }
 
   /// Inserts the elements of `others`; unmanaged objects are first added to the store. If one is rejected, none is inserted.
-  public nonmutating func formUnion(_ others: some Sequence<Element>) {
+  public nonmutating func formUnion(
+    _ others: some Sequence<Element>, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
     let others = Array(others)
     guard case .store(let handle) = place else { return others.forEach { insert($0) } }
-    handle.changeWhole(with: others) { (values, write) throws(StorageError) in
+    handle.changeWhole(with: others, at: SourcePlace(fileID, line)) { (values, write) throws(StorageError) in
       var changed = false
       for value in values { if try write.insert(member: value, into: handle.column, ObjectKey(handle.key)) { changed = true } }
       return changed
@@ -139,18 +143,24 @@ extension LiveSet where Element: PersistableElement & Hashable {
   }
 
   /// Removes the members that are in `others`.
-  public nonmutating func subtract(_ others: some Sequence<Element>) {
-    for element in Array(others) { remove(element) }
+  public nonmutating func subtract(
+    _ others: some Sequence<Element>, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    for element in Array(others) { remove(element, fileID: fileID, line: line) }
   }
 
   /// Removes the members that are not in `others`. O(n) over both.
-  public nonmutating func formIntersection(_ others: some Sequence<Element>) {
+  public nonmutating func formIntersection(
+    _ others: some Sequence<Element>, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
     let kept = Set(others.map { LiveSet.identity($0) })
-    for element in toArray() where !kept.contains(LiveSet.identity(element)) { remove(element) }
+    for element in toArray() where !kept.contains(LiveSet.identity(element)) {
+      remove(element, fileID: fileID, line: line)
+    }
   }
 }
 
-extension LiveSet: Sequence, Collection, BidirectionalCollection, RandomAccessCollection
+extension LiveSet: Sequence, Collection, BidirectionalCollection, RandomAccessCollection, PositionalCollection
 where Element: PersistableElement & Hashable {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }

@@ -12,3 +12,15 @@ struct MapKey: Hashable {
     hasher.combine(UInt8(0xFF))
   }
 }
+
+extension Dictionary where Key == String {
+  /// Of a map's entries, in its order. It may have keys that a dictionary takes for one: of these the last entry counts, whole.
+  init(ofMap entries: some Sequence<(String, Value)>) {
+    self.init()
+    for (key, value) in entries where updateValue(value, forKey: key) != nil {
+      // A dictionary may keep the key that it had.
+      removeValue(forKey: key)
+      self[key] = value
+    }
+  }
+}

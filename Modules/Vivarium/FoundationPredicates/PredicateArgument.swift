@@ -8,8 +8,9 @@ import QueryModel
 import StoreValues
 
 /// An argument for `%@`, `%d`, `%K`, `$0` and `$K0` in a predicate format: numbers, strings, dates (`Date`, `Timestamp`), data,
-/// UUIDs, ObjectIds, decimals, enums and custom types stored as one of these, objects, optionals of them, and arrays, sets, lists,
-/// results and closed ranges for `IN` and `BETWEEN`. Captured when the condition is made: later changes have no effect on it.
+/// UUIDs, ObjectIds, decimals, mixed values, enums and custom types stored as one of these, objects, optionals of them, and arrays,
+/// sets, lists, results and closed ranges for `IN` and `BETWEEN`. Captured when the condition is made: later changes have no effect
+/// on it.
 ///
 /// ```swift
 /// people.filter("age BETWEEN %@ AND %K IN %@", 18...65, "city", ["Oslo", "Bergen"])
@@ -33,6 +34,7 @@ extension QueryArgument: PredicateArgument {
         nodes.append(.constant(value))
         values.append(value)
       case .object(let object): nodes.append(.object(object))
+      case .mixed(let mixed): nodes.append(.mixed(mixed))
       case .values(let more):
         nodes += more.map { .constant($0) }
         values += more
@@ -124,6 +126,10 @@ extension ObjectId: PredicateArgument {
 }
 extension Decimal128: PredicateArgument {
   public var queryArgument: QueryArgument { .value(.decimal(self)) }
+}
+/// A value that links to objects of another store is rejected, as such an object is.
+extension AnyValue: PredicateArgument {
+  public var queryArgument: QueryArgument { linkedStore.map { QueryArgument.mixed(MixedLiteral(value, of: $0)) } ?? .value(value) }
 }
 extension Value: PredicateArgument {
   public var queryArgument: QueryArgument { .value(self) }

@@ -11,7 +11,7 @@ extension PredicateExpressions.Conjunction: TranslatableExpression {
 
 extension PredicateExpressions.Disjunction: TranslatableExpression {
   func translated(_ scope: PredicateScope) throws(QueryError) -> TranslatedPredicate {
-    .condition(.or([try PredicateTranslation.condition(lhs, scope), try PredicateTranslation.condition(rhs, scope)]))
+    .condition(.either(try PredicateTranslation.condition(lhs, scope), try PredicateTranslation.condition(rhs, scope)))
   }
 }
 

@@ -55,6 +55,7 @@ extension PredicateExpressions.Value: TranslatableExpression {
     switch (value as? any PredicateArgument)?.queryArgument {
     case .value(let value): return .operand(.constant(value))
     case .values(let values): return .operand(.constants(values))
+    case .mixed(let mixed): return .operand(.mixed(mixed))
     case .list(let nodes): return .operand(.list(nodes))
     default: throw PredicateTranslation.unsupported(self)
     }

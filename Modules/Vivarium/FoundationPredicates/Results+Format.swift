@@ -57,7 +57,8 @@ extension Results {
   /// All objects but the first `count`.
   public func offset(by count: Int) -> Results { Results(state.adding([.offset(count)], at: nil)) }
 
-  /// The condition and the clauses of these results as a text that `filter` parses to the same.
+  /// The condition and the clauses of these results as a text that `filter` parses to the same. Of results that were refined after a
+  /// limit, an offset or a distinct only what came after it, because no text has a condition there; `query` is nil for them.
   public var format: String { state.query.description }
 
   private func asking(_ format: String, _ arguments: [any PredicateArgument], _ place: SourcePlace?) throws(QueryError) -> Results {

@@ -37,9 +37,11 @@ struct SchemaUpkeep {
       try storing { () throws(StorageError) in try write.deriveAll() }
     case .migration: steps = try migrate(write, try plan(from: write.transaction.catalog)).steps
     }
+    let warnings = try forgottenNames(steps, write.transaction)
     try storing { () throws(StorageError) in
       _ = try write.commit(author: configuration.author, timeMilliseconds: Store.now, configuration.durability)
     }
+    for warning in warnings { StoreLog.warning(warning) }
     return steps
   }
 

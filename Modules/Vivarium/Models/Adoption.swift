@@ -17,6 +17,8 @@ public final class Adoption {
     var ordinal: Int
     var elements: PendingElements
     var shape: Shape
+    /// A map's entries are those of a dictionary; see `RecordedTransaction.replaceMap`.
+    var isDictionary = false
   }
 
   @usableFromInline let row: RowBuffer

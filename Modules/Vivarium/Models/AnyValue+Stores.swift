@@ -44,7 +44,7 @@ extension AnyValue {
 
   /// Throws `.wrongStore` for links to another store's objects.
   func check(for own: StoreIdentity) throws(StoreError) {
-    guard let store, store != own, value.links else { return }
+    guard let linkedStore, linkedStore != own else { return }
     throw .wrongStore("An object that a mixed value links to")
   }
 
@@ -60,8 +60,28 @@ extension AnyValue {
     }
   }
 
-  public static func == (a: Self, b: Self) -> Bool { a.value == b.value }
+  /// The store of the objects that the value links to; nil if it links to none, or the store is unknown. O(parts).
+  var linkedStore: StoreIdentity? { store != nil && value.links ? store : nil }
+
+  /// Whether what the values link to may be the same objects: false for those of different stores.
+  func mayLink(as other: Self) -> Bool {
+    guard let store, let theirs = other.store, store != theirs else { return true }
+    return !value.links || !other.value.links
+  }
+
+  public static func == (a: Self, b: Self) -> Bool { a.value == b.value && a.mayLink(as: b) }
   public func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
+/// The identity of a mixed value in a set outside of a store: equal where the store would have one member.
+struct MixedIdentity: Hashable {
+  private let key: [UInt8]
+  private let mixed: AnyValue
+
+  init(_ mixed: AnyValue) { (key, self.mixed) = (mixed.value.orderKey, mixed) }
+
+  static func == (a: Self, b: Self) -> Bool { a.key == b.key && a.mixed.mayLink(as: b.mixed) }
+  func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 extension AnyValue {

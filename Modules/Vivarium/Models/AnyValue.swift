@@ -15,8 +15,9 @@ import StoreValues
 /// note.extra.object(Dog.self, in: store)
 /// ```
 ///
-/// It has value semantics: changing a part of it sets the whole property. Equality is bit-exact; `1` and `1.0` differ. A value with
-/// links to objects belongs to their store; another store rejects it with `.wrongStore`.
+/// It has value semantics: changing a part of it sets the whole property. Equality is bit-exact; `1` and `1.0` differ, and so do links
+/// to objects of different stores. A value with links to objects belongs to their store; another store rejects it with `.wrongStore`,
+/// in a property as in a condition.
 public struct AnyValue: Sendable, Hashable {
   /// The value as the store keeps it; `.null` for none.
   public var value: StoreValues.Value
@@ -117,6 +118,7 @@ extension AnyValue: Scalar {
   public func _$put(_ row: RowBuffer, _ slot: Int) { row.set(slot, value) }
   public init?(persisted value: StoreValues.Value) { self.init(value) }
   public var persistedValue: StoreValues.Value { value }
+  public var _$origin: StoreIdentity? { linkedStore }
   /// A null element is an element like any other.
   public static func _$element(_ vector: ColumnVector, _ row: Int, _ store: Store) -> AnyValue? {
     AnyValue(vector.value(at: row, as: .mixed), of: store)

@@ -39,6 +39,7 @@ extension CustomPersistable {
     self.init(persistedValue: stored)
   }
   public var persistedValue: Value { persistableValue.persistedValue }
+  @inlinable public var _$origin: StoreIdentity? { persistableValue._$origin }
 }
 
 /// A `CustomPersistable` that cannot be created from every stored value: another version of the program, or another program, may
@@ -71,4 +72,5 @@ extension FailableCustomPersistable {
     self.init(persistedValue: stored)
   }
   public var persistedValue: Value { persistableValue.persistedValue }
+  @inlinable public var _$origin: StoreIdentity? { persistableValue._$origin }
 }

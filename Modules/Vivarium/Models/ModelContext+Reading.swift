@@ -53,7 +53,7 @@ extension ModelContext {
       }
       switch locate(key, ordinal) {
       case .window(let found): row = found
-      case .point: return (try? store.reading.word(columns[ordinal], ObjectKey(key))) ?? nil
+      case .point: return store.reported(try store.reading.word(columns[ordinal], ObjectKey(key))) ?? nil
       case .nothing: return nil
       }
     }
@@ -61,8 +61,8 @@ extension ModelContext {
     return window.pointee.vector.word(at: row)
   }
 
-  /// Whether the object is in the store's version. False if it cannot be read.
-  func lives(_ key: Int64) -> Bool { (try? store.reading.contains(table, ObjectKey(key))) ?? false }
+  /// Whether the object is in the store's version. False, and reported, if that cannot be read.
+  func lives(_ key: Int64) -> Bool { store.reported(try store.reading.contains(table, ObjectKey(key))) ?? false }
 
   /// Throws `.objectDeleted` if the object is deleted.
   func check(_ key: Int64) throws(StoreError) {

@@ -16,8 +16,8 @@ extension ModelContext {
   }
 
   /// Performs a setter's change. A setter cannot throw, so an error fails the write.
-  private func change(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit) {
-    do throws(StoreError) { try changing(key, ordinal, edit) } catch { store.refuse(error) }
+  private func change(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit, at place: SourcePlace? = nil) {
+    do throws(StoreError) { try changing(key, ordinal, edit) } catch { store.refuse(error, at: place) }
   }
 
   /// Sets a link, or throws.
@@ -26,8 +26,8 @@ extension ModelContext {
   }
 
   /// Adds to an integer. An error fails the write.
-  func add(_ delta: Int64, to key: Int64, _ ordinal: Int) {
-    change(key, ordinal, .sum(delta))
+  func add(_ delta: Int64, to key: Int64, _ ordinal: Int, at place: SourcePlace) {
+    change(key, ordinal, .sum(delta), at: place)
   }
 
   private func changing(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit) throws(StoreError) {

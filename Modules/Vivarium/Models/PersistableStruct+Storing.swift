@@ -6,8 +6,7 @@ import StoreValues
 extension PersistableStruct {
   public func _$set(_ context: ModelContext, _ key: Int64, _ ordinal: Int) {
     do throws(StoreError) {
-      let place = "\(context.schema.name).\(context.properties[ordinal].schema.name)"
-      context.set(key, ordinal, try merged(into: context.value(key, ordinal), at: place))
+      context.set(key, ordinal, try merged(into: context.value(key, ordinal), at: context.place(ordinal)))
     } catch {
       context.store.refuse(error)
     }
@@ -58,11 +57,7 @@ extension PersistableStruct {
 
   /// The part of a stored value that the struct knows.
   private static func known(of stored: Value, at place: String) throws(StoreError) -> Value {
-    guard let old = Self(persisted: stored) else {
-      throw StoreError(
-        .typeMismatch, "What is stored in '\(place)' cannot be read as '\(Self.self)', and is not written over.",
-        remedy: "Mend it in a migration, or replace it by 'setValue(_:forKey:)'.", details: ["property": place, "value": "\(stored)"])
-    }
+    guard let old = Self(persisted: stored) else { throw unreadable(stored, in: place) }
     return try old.encoded()
   }
 }

@@ -17,9 +17,10 @@ import StoreValues
 /// missing in a stored value reads as its default, and a property that was never set reads as `init()`.
 ///
 /// Fields that the struct does not know, from a newer program, stay when the property or a field of it is set. A stored value that
-/// cannot be read as the struct reads as nil if the property is optional, otherwise as `init()`, and is not overwritten: setting
-/// the property fails with `.typeMismatch` until a migration repairs the value, or `setValue(_:forKey:)` or nil replaces it.
-/// Setting also fails if the value's own `encode(to:)` throws; that error is the underlying one.
+/// cannot be read as the struct reads as nil if the property is optional, otherwise as `init()`. Each such read of an object in a
+/// store is logged. The value is not overwritten: setting the property fails with `.typeMismatch` until a migration repairs the
+/// value, or `setValue(_:forKey:)` or nil replaces it. Setting also fails if the value's own `encode(to:)` throws; that error is the
+/// underlying one.
 public protocol PersistableStruct: Codable, Scalar {
   /// The value of a property that was never set.
   init()

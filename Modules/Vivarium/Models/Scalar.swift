@@ -15,6 +15,9 @@ public protocol Scalar: Persistable, PersistableElement, Hashable, Sendable {
   /// nil if the boxed value has another type or is out of range.
   init?(persisted value: Value)
   var persistedValue: Value { get }
+  /// The store of the objects that the value links to, which only a mixed value can; nil if it links to none, or the store is
+  /// unknown.
+  var _$origin: StoreIdentity? { get }
 }
 
 extension Scalar {
@@ -23,6 +26,7 @@ extension Scalar {
   public static var _$target: String? { nil }
   public static var _$elementType: ValueType { _$type }
   public static var _$elementTarget: String? { nil }
+  @inlinable public var _$origin: StoreIdentity? { nil }
 
   @inlinable @inline(__always)
   public static func _$load(_ raw: RawContext, _ key: Int64, _ ordinal: Int) -> Self {

@@ -9,16 +9,18 @@ extension DynamicObject {
     return object(target, key)
   }
 
-  /// The objects of a list of links, or of an inverse, in order; nil for other names.
+  /// The objects of a list of links, or of an inverse, in order; nil for other names. Those before it if a read fails, which is
+  /// logged.
   public func objects(_ name: String) -> [DynamicObject]? {
     guard let property = column(name) else { return nil }
     if case .linkingObjects(let type, let forward) = property.kind {
       guard let origin = store.reading.catalog[type], let link = origin[forward] else { return [] }
       var keys: [Int64] = []
-      try? store.reading.sources(of: id.key, through: origin.column(link.id)) { block in
-        keys += block
-        return .proceed
-      }
+      store.reported(
+        try store.reading.sources(of: id.key, through: origin.column(link.id)) { block in
+          keys += block
+          return .proceed
+        })
       return keys.compactMap { object(type, ObjectKey($0)) }
     }
     guard property.isRelationship, let target = property.target, let values = elements(name) else { return nil }

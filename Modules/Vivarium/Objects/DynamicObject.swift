@@ -12,16 +12,17 @@ public struct DynamicObject {
   public let id: ObjectID
   let table: TableID
 
-  /// Whether the object was deleted.
-  public var isInvalidated: Bool { !((try? store.reading.contains(table, id.key)) ?? false) }
+  /// Whether the object was deleted. True, and logged, if that cannot be read.
+  public var isInvalidated: Bool { !(store.reported(try store.reading.contains(table, id.key)) ?? false) }
 
-  /// A scalar or to-one link by name; nil for other names and if the object is deleted. Setting requires a write: without
-  /// one, `MisusePolicy` applies; a rejected value makes the write throw when it ends. Set a relationship to `.link` or `.null`.
+  /// A scalar or to-one link by name; nil for other names, if the object is deleted, and if the read fails, which is logged.
+  /// Setting requires a write: without one, `MisusePolicy` applies; a rejected value makes the write throw when it ends. Set a
+  /// relationship to `.link` or `.null`.
   public subscript(name: String) -> Value? {
     get {
       guard let column = store.reading.catalog[table]?[name], column.schema.isScalar else { return nil }
       if column.schema.derivation != nil { store.settleDerived() }
-      return try? store.reading.value(ColumnID(table, column.id), id.key)
+      return value(column)
     }
     nonmutating set {
       do throws(StoreError) { try set(name, to: newValue ?? .null) } catch { store.refuse(error) }
@@ -48,27 +49,32 @@ public struct DynamicObject {
     }
   }
 
-  /// The elements of a list or the members of a set by name; nil for other names, and if the object is deleted.
+  /// The elements of a list or the members of a set by name; nil for other names, if the object is deleted, and if the read fails,
+  /// which is logged.
   public func elements(_ name: String) -> [Value]? {
     guard let column = store.reading.catalog[table]?[name], column.schema.isList || column.schema.isSet else { return nil }
-    return try? store.reading.values(ColumnID(table, column.id), id.key, 0..<Int.max)
+    return store.reported(try store.reading.values(ColumnID(table, column.id), id.key, 0..<Int.max))
   }
 
-  /// The entries of a map by name, in key order; nil for other names, and if the object is deleted.
+  /// The entries of a map by name, in key order; nil for other names, if the object is deleted, and if the read fails, which is
+  /// logged.
   public func entries(_ name: String) -> [(key: String, value: Value)]? {
     guard let column = store.reading.catalog[table]?[name], column.schema.isMap else { return nil }
-    return (try? store.reading.entries(ColumnID(table, column.id), id.key, 0..<Int.max))?.map { ($0.key, $0.value) }
+    return store.reported(try store.reading.entries(ColumnID(table, column.id), id.key, 0..<Int.max))?.map { ($0.key, $0.value) }
   }
 
-  /// Every scalar by name, in the order of the schema.
+  /// Every scalar by name, in the order of the schema; null if the object is deleted, and if the read fails, which is logged.
   public var values: [(name: String, value: Value)] {
     guard let entry = store.reading.catalog[table] else { return [] }
     store.settleDerived()
     return entry.currentColumns.compactMap { column in
       guard column.schema.isScalar else { return nil }
-      return (column.schema.name, (try? store.reading.value(entry.column(column.id), id.key)) ?? .null)
+      return (column.schema.name, value(column) ?? .null)
     }
   }
+
+  /// nil if the object is deleted, and if the read fails.
+  private func value(_ column: ColumnEntry) -> Value? { store.reported(try store.reading.value(ColumnID(table, column.id), id.key)) }
 }
 
 extension Store {

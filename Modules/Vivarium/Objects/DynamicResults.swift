@@ -14,7 +14,7 @@ import StoreValues
 ///
 /// Cheap to make and to copy. Evaluated on the caller at the first read, and again after each write. Inside a write it sees the
 /// write's changes. Belongs to its store's context.
-public struct DynamicResults: RandomAccessCollection {
+public struct DynamicResults: PositionalCollection {
   /// The store that is read.
   public let store: Store
   let description: ResultDescription

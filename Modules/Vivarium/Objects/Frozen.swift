@@ -1,3 +1,4 @@
+import Notifications
 import StorageInterface
 import StoreValues
 
@@ -10,7 +11,8 @@ import StoreValues
 /// ```
 ///
 /// While it or an object reached through it lives, its version is held in the file: space that newer commits free is not used
-/// again. For a value that holds no version use `snapshot()`. A failed read (of the disk) gives zero; `value(named:)` throws it.
+/// again. For a value that holds no version use `snapshot()`. A failed read (of the disk) gives zero and is logged, under every
+/// `MisusePolicy`: it belongs to no store. `value(named:)` throws it.
 @dynamicMemberLookup
 public struct Frozen<T: Model>: Sendable, Identifiable {
   /// Identifies the object in any context.
@@ -43,7 +45,7 @@ public struct Frozen<T: Model>: Sendable, Identifiable {
     guard let ordinal = T.ordinal(of: path), let table = read.catalog[id.type],
       let column = table[T._$schema.properties[ordinal].name]
     else { return nil }
-    return (try? CopiedValue(column.schema, table.column(column.id), id.key, in: read)) ?? .scalar(.null)
+    return read.logged(try CopiedValue(column.schema, table.column(column.id), id.key, in: read)) ?? .scalar(.null)
   }
 
   /// An unmanaged object with the scalars and collections of scalars. Links are not copied.
@@ -120,13 +122,13 @@ extension Frozen {
 
   /// A map's values in this version.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
-    Dictionary(copied(path)?.entries.map { ($0.key, V.copied($0.value, from: read.identity) ?? V._$zero) } ?? []) { $1 }
+    Dictionary(ofMap: copied(path)?.entries.map { ($0.key, V.copied($0.value, from: read.identity) ?? V._$zero) } ?? [])
   }
 
   /// A map's objects by their keys, frozen in the same version.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: Frozen<M>] {
     let entries = copied(path)?.entries ?? []
-    return Dictionary(entries.compactMap { entry in frozen(entry.value).map { (entry.key, $0) } }) { $1 }
+    return Dictionary(ofMap: entries.compactMap { entry in frozen(entry.value).map { (entry.key, $0) } })
   }
 
   private func frozen<M: Model>(_ link: Value) -> Frozen<M>? {
@@ -139,11 +141,23 @@ extension Frozen {
       let origin = read.catalog[type], let column = origin[property]
     else { return [] }
     var found: [Frozen<M>] = []
-    try? read.sources(of: id.key, through: origin.column(column.id)) { keys in
-      for key in keys { found.append(Frozen<M>(ObjectKey(key), read)) }
-      return .proceed
-    }
+    read.logged(
+      try read.sources(of: id.key, through: origin.column(column.id)) { keys in
+        for key in keys { found.append(Frozen<M>(ObjectKey(key), read)) }
+        return .proceed
+      })
     return found
+  }
+}
+
+extension SharedVersion {
+  /// A read that cannot throw where it is made. A failure is logged and gives nil; a deleted object gives nil alone.
+  @discardableResult
+  fileprivate func logged<R>(_ read: @autoclosure () throws(StorageError) -> R) -> R? {
+    do throws(StorageError) { return try read() } catch {
+      if error.code != .objectDeleted { StoreLog.warning("\(StoreError(error))") }
+      return nil
+    }
   }
 }
 

@@ -41,9 +41,9 @@ extension JSONNode {
     case .date, .uuid, .objectId, .decimal: self = .string(value.description)
     case .list(let x): self = .array(try x.map { try JSONNode($0, in: store) })
     case .map(let x):
-      var members: [String: JSONNode] = [:]
-      for entry in x.entries { members[entry.key] = try JSONNode(entry.value, in: store) }
-      self = .object(members)
+      let members = Dictionary(ofMap: try x.entries.map { ($0.key, try JSONNode($0.value, in: store)) })
+      let node = JSONNode.object(members)
+      self = node.isReference || node.quotedMap != nil ? .object([GraphName.map: node]) : node
     }
   }
 
@@ -61,26 +61,39 @@ extension JSONNode {
   var refers: Bool {
     switch self {
     case .array(let elements): elements.contains(where: \.refers)
-    case .object(let members):
-      if members.count == 1, case .string(let text)? = members[GraphName.reference], GraphName.type(in: text) != nil { true } else {
-        members.values.contains(where: \.refers)
-      }
+    case .object(let members): isReference || (quotedMap ?? members).values.contains(where: \.refers)
     default: false
     }
+  }
+
+  private var isReference: Bool {
+    guard case .object(let members) = self, members.count == 1 else { return false }
+    guard case .string(let text)? = members[GraphName.reference] else { return false }
+    return GraphName.type(in: text) != nil
+  }
+
+  /// The members of a map that is written with `GraphName.map` around it; nil for any other node.
+  fileprivate var quotedMap: [String: JSONNode]? {
+    guard case .object(let members) = self, members.count == 1, case .object(let quoted)? = members[GraphName.map] else { return nil }
+    return quoted
   }
 }
 
 extension Value {
   /// JSON as a mixed value.
-  init(mixed node: JSONNode) {
+  ///
+  /// - Parameter isOfGraph: whether encoded objects have it, where some maps have `GraphName.map` around them.
+  init(mixed node: JSONNode, isOfGraph: Bool = false) {
     switch node {
     case .null: self = .null
     case .bool(let x): self = .bool(x)
     case .int(let x): self = .int(x)
     case .double(let x): self = .double(x)
     case .string(let x): self = .string(x)
-    case .array(let x): self = .list(x.map { Value(mixed: $0) })
-    case .object(let x): self = .map(ValueMap(x.map { ValueMap.Entry($0.key, Value(mixed: $0.value)) }))
+    case .array(let x): self = .list(x.map { Value(mixed: $0, isOfGraph: isOfGraph) })
+    case .object(let members):
+      let x = isOfGraph ? node.quotedMap ?? members : members
+      self = .map(ValueMap(x.map { ValueMap.Entry($0.key, Value(mixed: $0.value, isOfGraph: isOfGraph)) }))
     }
   }
 }

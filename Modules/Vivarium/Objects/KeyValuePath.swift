@@ -8,7 +8,8 @@ struct KeyValuePath {
 
   init(_ text: String) {
     self.text = text
-    names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    // A key of a map may begin with a mark that is one character with the dot.
+    names = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
   }
 
   func value(from root: Any?) throws(StoreError) -> Any? { try value(from: root, names[...]) }
@@ -28,7 +29,7 @@ struct KeyValuePath {
     if let object = root as? any Model { return try value(from: try object.value(forKey: name), rest.dropFirst()) }
     if let map = root as? any KeyValueMap {
       if name == "@count" { return map.untypedEntries.count }
-      return try value(from: map.untypedEntries.first { $0.key == name }?.value, rest.dropFirst())
+      return try value(from: map.untypedEntries.first { MapKey($0.key) == MapKey(name) }?.value, rest.dropFirst())
     }
     guard let elements = (root as? any KeyValueCollection)?.untypedElements ?? (root as? [Any?]) else { throw unknown(name) }
     if name.hasPrefix("@") { return try aggregate(name, of: elements, rest.dropFirst()) }
@@ -56,11 +57,11 @@ struct KeyValuePath {
 
   /// The sum: an Int if all values are integers, a decimal if all are decimals, otherwise a Double.
   private func sum(_ values: [Value]) throws(StoreError) -> Any {
-    if let decimals = decimals(values) { return decimals.reduce(0, +) }
+    if let decimals = decimals(values) { return decimals.value }
     // A part of the sum may need more than the whole.
     var total: Int128 = 0
     for value in values {
-      guard case .int(let number) = value else { return try numbers(values).reduce(0, +) }
+      guard case .int(let number) = value else { return try numbers(values).value }
       total += Int128(number)
     }
     guard let sum = Int(exactly: total) else { throw StoreError(.overflow, "The sum of '\(text)' does not fit an Int64.") }
@@ -70,28 +71,34 @@ struct KeyValuePath {
   /// nil if there are no values.
   private func average(_ values: [Value]) throws(StoreError) -> Any? {
     if values.isEmpty { return nil }
-    if let decimals = decimals(values) { return decimals.reduce(0, +) / Decimal128(values.count) }
-    return try numbers(values).reduce(0, +) / Double(values.count)
+    if let decimals = decimals(values) { return decimals.value / Decimal128(values.count) }
+    return try numbers(values).value / Double(values.count)
   }
 
-  /// The values as decimals; nil if there are none, or if any value has another type.
-  private func decimals(_ values: [Value]) -> [Decimal128]? {
-    let decimals = values.compactMap { if case .decimal(let number) = $0 { number } else { nil } }
-    return values.isEmpty || decimals.count < values.count ? nil : decimals
+  // Added as results and collections add them, so that the last digit is the same.
+
+  /// The sum of decimals; nil if there are no values, or if any has another type.
+  private func decimals(_ values: [Value]) -> DecimalSum? {
+    var sum = DecimalSum()
+    for value in values {
+      guard case .decimal(let number) = value else { return nil }
+      sum.add(number)
+    }
+    return values.isEmpty ? nil : sum
   }
 
-  private func numbers(_ values: [Value]) throws(StoreError) -> [Double] {
-    var numbers: [Double] = []
+  private func numbers(_ values: [Value]) throws(StoreError) -> RealSum {
+    var sum = RealSum()
     for value in values {
       switch value {
-      case .int(let x): numbers.append(Double(x))
-      case .float(let x): numbers.append(Double(x))
-      case .double(let x): numbers.append(x)
-      case .decimal(let x): numbers.append(Double(x))
+      case .int(let x): sum.add(Double(x))
+      case .float(let x): sum.add(Double(x))
+      case .double(let x): sum.add(x)
+      case .decimal(let x): sum.add(Double(x))
       default: throw unknown(text)
       }
     }
-    return numbers
+    return sum
   }
 
   private func unknown(_ name: String) -> StoreError {
@@ -117,7 +124,7 @@ extension Value {
     case .link(let x): x
     case .object(let x): x
     case .list(let x): x.map(\.plain)
-    case .map(let x): Dictionary(x.entries.map { ($0.key, $0.value.plain) }) { $1 }
+    case .map(let x): Dictionary(ofMap: x.entries.map { ($0.key, $0.value.plain) })
     }
   }
 }

@@ -138,6 +138,6 @@ extension SingleValueDecodingContainer {
       throw DecodingError.dataCorruptedError(
         in: self, debugDescription: "an object that a mixed value links to is found only in a store: use 'create(_:json:)'")
     }
-    return Value(mixed: node)
+    return Value(mixed: node, isOfGraph: true)
   }
 }

@@ -63,7 +63,7 @@ extension Model {
     switch value {
     case .scalar(let value): try? setUnmanaged(given(value), ordinal)
     case .list(let elements): try? setUnmanaged(elements.map { given($0) }, ordinal)
-    case .map(let map): try? setUnmanaged(Dictionary(map.entries.map { ($0.key, given($0.value)) }) { $1 }, ordinal)
+    case .map(let map): try? setUnmanaged(Dictionary(ofMap: map.entries.map { ($0.key, given($0.value)) }), ordinal)
     }
   }
 }
@@ -110,13 +110,13 @@ extension ObjectSnapshot {
 
   /// A map's values.
   public subscript<V: Scalar>(dynamicMember path: KeyPath<T, LiveMap<V>>) -> [String: V] {
-    Dictionary(copied(path)?.entries.map { ($0.key, V.copied($0.value, from: store) ?? V._$zero) } ?? []) { $1 }
+    Dictionary(ofMap: copied(path)?.entries.map { ($0.key, V.copied($0.value, from: store) ?? V._$zero) } ?? [])
   }
 
   /// References to a map's objects, by their keys.
   public subscript<M: Model>(dynamicMember path: KeyPath<T, LiveMap<M>>) -> [String: ObjectReference<M>] {
     let entries = copied(path)?.entries ?? []
-    return Dictionary(entries.compactMap { entry in ObjectReference(link: entry.value, store).map { (entry.key, $0) } }) { $1 }
+    return Dictionary(ofMap: entries.compactMap { entry in ObjectReference(link: entry.value, store).map { (entry.key, $0) } })
   }
 }
 

@@ -88,12 +88,12 @@ extension Store {
       guard let entry = reading.catalog[table], let column = entry[name] else { return .null }
       if case .linkingObjects(let origin, let property) = column.schema.kind {
         guard let source = reading.catalog[origin], let through = source[property],
-          let first = (try? reading.firstSource(of: key, through: source.column(through.id))) ?? nil
+          let first = reported(try reading.firstSource(of: key, through: source.column(through.id))) ?? nil
         else { return .null }
         (table, key) = (source.id, first)
         continue
       }
-      let value = (try? reading.value(entry.column(column.id), key)) ?? .null
+      let value = reported(try reading.value(entry.column(column.id), key)) ?? .null
       if place == path.components.count - 1 { return value }
       guard case .link(let next) = value, let target = column.schema.target.flatMap({ reading.catalog[$0]?.id }) else {
         return .null

@@ -12,7 +12,7 @@ extension Results {
     try Results.sum(try compute(.sum, path), of: Element.propertyName(of: path))
   }
 
-  /// The sum of decimals, to 34 digits, added in insertion order; 0 over nothing. Ignores null; NaN makes it NaN. Reads each
+  /// The sum of decimals, added exactly and rounded to 34 digits once; 0 over nothing. Ignores null; NaN makes it NaN. Reads each
   /// object.
   public func sum(of path: KeyPath<Element, Decimal128>) throws(StoreError) -> Decimal128 { try decimal(.sum, path) ?? 0 }
 

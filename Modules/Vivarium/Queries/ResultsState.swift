@@ -331,7 +331,7 @@ extension ResultsState {
     guard case .all = source, query.limit == nil, query.clauses.isEmpty, case .success(let bound) = bound(), fault == nil else {
       return keys().index(of: key) != nil
     }
-    return (try? bound.matches(ObjectKey(key), in: store.reading)) ?? false
+    return store.reported(try bound.matches(ObjectKey(key), in: store.reading)) ?? false
   }
 }
 

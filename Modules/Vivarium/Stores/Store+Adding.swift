@@ -346,7 +346,7 @@ extension Store {
         }
       case .map(let keys):
         let entries = zip(keys, values).map { ValueMap.Entry($0, $1) }
-        if !added.isNew { try write.replaceMap(column, key, entries) } else {
+        if !added.isNew { try write.replaceMap(column, key, entries, asDictionary: pending.isDictionary) } else {
           for entry in entries { try write.set(entry.value, forKey: entry.key, in: column, key) }
         }
       case .list:

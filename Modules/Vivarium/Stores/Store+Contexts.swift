@@ -5,8 +5,8 @@ import StorageInterface
 import Synchronization
 
 extension Store {
-  /// Throws `.wrongContext` if the caller runs outside the store's context, as far as this can be determined: for actors other than
-  /// the main one, the compiler has checked it.
+  /// Throws `.wrongContext` if the caller runs outside the store's context, as far as this can be determined: of actors other than the
+  /// main one, the runtime only says it by a trap, which a debug build has.
   func checkContext(_ what: @autoclosure () -> String) throws(StoreError) {
     switch home {
     case .queue(let queue):
@@ -18,7 +18,13 @@ extension Store {
       if Store.isOn(loop) { return }
       throw .wrongContext(what(), expected: "the thread of the store's run loop", actual: "another thread")
     case .actor(let weak):
-      if weak.actor !== MainActor.shared || Store.isOnMain { return }
+      guard let actor = weak.actor else { return }
+      if actor !== MainActor.shared {
+        // The compiler checks it too, but not in code of Swift 5.
+        if configuration.misuse == .trapInDebug { actor.assertIsolated("'\(what())' outside the code of the store's actor.") }
+        return
+      }
+      if Store.isOnMain { return }
       throw .wrongContext(what(), expected: "the main actor", actual: "another thread")
     case .manual: return
     }
@@ -105,11 +111,13 @@ extension DeliveryContext {
     }
   }
 
-  /// Runs `turn` on the context, or `other` on the calling thread if there is no context (any more).
-  func schedule(_ turn: @escaping @Sendable () -> Void, otherwise other: @Sendable () -> Void) {
+  /// Runs `turn` on the context, or `other` on the calling thread if there is no context (any more). If a run loop's thread ends before
+  /// it has run `turn`, `other` runs there.
+  func schedule(_ turn: @escaping @Sendable () -> Void, otherwise other: @escaping @Sendable () -> Void) {
     switch self {
     case .manual: other()
     case .actor(let weak) where weak.actor == nil: other()
+    case .runLoop(let loop): loop.perform(turn, otherwise: other)
     default: schedule(turn)
     }
   }

@@ -18,34 +18,38 @@ extension Store {
   ///
   /// - Parameters:
   ///   - path: the new file, which must not exist; its folder must.
-  ///   - encryption: the copy's key, if not the store's own. LMDB cannot encrypt.
+  ///   - encryption: the copy's key, if not the store's own.
   ///   - progress: called every few megabytes on this thread. Returning false stops the copy, as does cancelling the task.
+  ///
+  /// Returns the version that was copied: what changes after it can be written as an increment (`writeCopy(to:since:)`).
   ///
   /// Blocks the thread while it reads the data and writes it once; for a large store, call it in a separate task with its own store
   /// (`Store(store.configuration)`). After an error there is nothing at `path`. Throws `.fileExists`, `.alreadyInWrite` in a write
   /// of this store, `.cancelled`, `.unsupported` in memory, `.corrupt`, `.permissionDenied`, `.outOfDiskSpace`, `.io`.
+  @discardableResult
   public func writeCopy(
     to path: String, encryption: CopyEncryption = .unchanged, progress: (CopyProgress) -> Bool = { _ in true }
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Version {
     try checkNotWriting(remedy: "Commit or cancel it first.")
     guard let engine = shared.engine.powers.copying else {
       throw StoreError(
         .unsupported, "A store of the engine '\(shared.engine.kind)' has no file that could be copied.",
         remedy: "Copy its objects into a store in a file.")
     }
-    try storing { () throws(StorageError) in
+    return try storing { () throws(StorageError) in
       try engine.writeCopy(to: path, encryption) { progress($0) && !Task.isCancelled ? .proceed : .stop }
     }
   }
 
   /// Writes a copy to a file URL; see `writeCopy(to:encryption:progress:)` for a path.
+  @discardableResult
   public func writeCopy(
     to url: URL, encryption: CopyEncryption = .unchanged, progress: (CopyProgress) -> Bool = { _ in true }
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Version {
     guard url.isFileURL else {
       throw StoreError(.fileNotFound, "'\(url.absoluteString)' is not the address of a file.", remedy: "Give a file's URL or path.")
     }
-    try writeCopy(to: url.path(percentEncoded: false), encryption: encryption, progress: progress)
+    return try writeCopy(to: url.path(percentEncoded: false), encryption: encryption, progress: progress)
   }
 }
 
@@ -74,7 +78,7 @@ extension Store {
   ) throws(StoreError) {
     guard let backend = configuration.backend as? any KeyChanging else {
       throw StoreError(
-        .unsupported, "The engine '\(configuration.backend.kind)' cannot encrypt a store.", remedy: "Use SQLite.")
+        .unsupported, "The engine '\(configuration.backend.kind)' cannot encrypt a store.", remedy: "Use LMDB or SQLite.")
     }
     try storing { () throws(StorageError) in
       try backend.changeKey(to: key) { progress($0) && !Task.isCancelled ? .proceed : .stop }

@@ -3,13 +3,13 @@ import StorageInterface
 import StoreValues
 
 extension Store {
-  /// Whether the store has no object of any of its models. O(models).
+  /// Whether the store has no object of any of its models. False, and logged, if that cannot be read. O(models).
   public var isEmpty: Bool {
-    let reading = reading
-    return configuration.models.allSatisfy { model in
-      guard let table = reading.catalog[model._$schema.name]?.id else { return true }
-      return (try? reading.count(table)) == 0
+    for model in configuration.models {
+      guard let table = reading.catalog[model._$schema.name]?.id else { continue }
+      if reported(try reading.count(table)) != 0 { return false }
     }
+    return true
   }
 
   /// The object with a primary key; nil if there is none. O(log n).

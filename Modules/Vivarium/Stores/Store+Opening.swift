@@ -80,7 +80,8 @@ extension Store {
       compactIfWanted(engine, configuration)
       return PreparedStore(shared: .of(engine), steps: steps)
     } catch {
-      guard error.code == .schemaMismatch, configuration.deletesIfMigrationNeeded else { throw error }
+      // A file that fits may be refused by what follows its commits: that is no reason to delete it, with what waits in it to be sent.
+      guard error.code == .schemaMismatch, configuration.deletesIfMigrationNeeded, !(error.underlying is StorageError) else { throw error }
       engine.close()
       try storing { () throws(StorageError) in try configuration.backend.remove() }
       var fresh = configuration

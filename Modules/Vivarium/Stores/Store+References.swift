@@ -8,8 +8,9 @@ extension Store {
   /// The object with an `objectIdentifier`: `Type-primaryKey`, or `Type-key` for types without a primary key. Nil if there is none.
   func key(_ table: TableEntry, identifier: String, _ write: RecordedTransaction) throws(StoreError) -> ObjectKey? {
     let prefix = "\(table.name)-"
-    guard identifier.hasPrefix(prefix) else { return nil }
-    let text = String(identifier.dropFirst(prefix.count))
+    // By bytes: the key may begin with a mark that is one character with the hyphen.
+    guard identifier.utf8.starts(with: prefix.utf8) else { return nil }
+    let text = String(decoding: identifier.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     return try storing { () throws(StorageError) in
       guard let primaryKey = table.primaryKey, let index = table.primaryIndex, let wanted = primaryKey.schema.valueType else {
         guard let key = Int64(text).map({ ObjectKey($0) }), try write.transaction.contains(table.id, key) else { return nil }
@@ -21,12 +22,13 @@ extension Store {
     }
   }
 
-  /// Whether an untyped mixed value is a reference to an object, or has one in it. A dictionary with a key `$ref` that names no type
-  /// of the store is a dictionary.
+  /// Whether an untyped mixed value is a reference to an object, or a map that is marked as none (`GraphName.map`), or has one in it. A
+  /// dictionary with a key `$ref` that names no type of the store is a dictionary.
   func refers(_ given: Any?, _ write: RecordedTransaction, depth: Int = 0) -> Bool {
     guard depth <= MixedCoding.depthMax, let given = Value.unwrapped(given) else { return false }
     if let members = given as? [String: Any?] {
-      return reference(members, write) != nil || members.values.contains { refers($0, write, depth: depth + 1) }
+      if reference(members, write) != nil || Store.quotedMap(members) != nil { return true }
+      return members.values.contains { refers($0, write, depth: depth + 1) }
     }
     return (given as? [Any?])?.contains { refers($0, write, depth: depth + 1) } ?? false
   }
@@ -42,13 +44,20 @@ extension Store {
         return AnyValue(.object(ObjectLink(table.id, key)), of: self)
       }
       var result: [String: Any?] = [:]
-      for (name, member) in members { result.updateValue(try linked(member, of: property, write, depth: depth + 1), forKey: name) }
+      for (name, member) in Store.quotedMap(members) ?? members {
+        result.updateValue(try linked(member, of: property, write, depth: depth + 1), forKey: name)
+      }
       return result
     }
     guard let elements = value as? [Any?] else { return given }
     var result: [Any?] = []
     for element in elements { result.append(try linked(element, of: property, write, depth: depth + 1)) }
     return result
+  }
+
+  private static func quotedMap(_ members: [String: Any?]) -> [String: Any?]? {
+    guard members.count == 1, let quoted = members[GraphName.map] else { return nil }
+    return Value.unwrapped(quoted) as? [String: Any?]
   }
 
   private func reference(_ members: [String: Any?], _ write: RecordedTransaction) -> (table: TableEntry, identifier: String)? {

@@ -178,12 +178,15 @@ extension Store {
   }
 
   /// Schedules a turn for what became due while a write was open or observers were notified.
-  func scheduleTurnIfBehind() {
+  ///
+  /// - Parameter hasLooked: whether this is the end of a turn. If it misses none and is behind all the same, the notifier is too, and will
+  ///   wake the place: the turn comes again in a while, and not over and over for as long as the notifier asks a question.
+  func scheduleTurnIfBehind(hasLooked: Bool = false) {
     let isOwed = observing.missedTurn
     observing.missedTurn = false
     guard isOwed || isBehind else { return }
     switch observing.turns {
-    case .results(let place): place.wake()
+    case .results(let place): if isOwed || !hasLooked { place.wake() } else { place.wake(after: .milliseconds(5)) }
     case .nobody: break
     case .commits:
       let weak = ConfinedStore(self)

@@ -136,18 +136,26 @@ extension Store {
   }
 
   /// Reports a read of a deleted object. Only logged, because another thread or process may have deleted it.
-  func readOfNothing(_ error: StoreError) {
-    if configuration.misuse != .ignore { StoreLog.warning("\(error)") }
+  func readOfNothing(_ error: StoreError) { log(error, at: nil) }
+
+  private func log(_ error: StoreError, at place: SourcePlace?) {
+    if configuration.misuse != .ignore { StoreLog.warning(error.said(at: place)) }
   }
 
   /// Reports an error that cannot be thrown where it occurred: misuse as `MisusePolicy` says; everything else is logged.
   /// - Parameter place: the source line that caused it, if known.
   func misuse(_ error: StoreError, at place: SourcePlace? = nil) {
-    guard error.isMistakeOfProgram else { return readOfNothing(error) }
-    if configuration.misuse == .ignore { return }
-    let said = "\(error)\(place.map { " Asked at \($0)." } ?? "")"
-    if configuration.misuse == .trapInDebug { assertionFailure(said) }
-    StoreLog.warning(said)
+    if error.isMistakeOfProgram, configuration.misuse == .trapInDebug { assertionFailure(error.said(at: place)) }
+    log(error, at: place)
+  }
+
+  /// A read that cannot throw where it is made. A failure is reported and gives nil; a deleted object gives nil alone.
+  @discardableResult
+  func reported<R>(_ read: @autoclosure () throws(StorageError) -> R) -> R? {
+    do throws(StorageError) { return try read() } catch {
+      if error.code != .objectDeleted { misuse(StoreError(error)) }
+      return nil
+    }
   }
 }
 
@@ -155,10 +163,19 @@ extension StoreError {
   /// Whether the error occurs only if the program is wrong, whatever the data, other threads and other processes do.
   fileprivate var isMistakeOfProgram: Bool {
     switch code {
-    case .notInWrite, .alreadyInWrite, .wrongContext, .readOnlyOperation, .writeInObserver, .invalidQuery, .unknownProperty, .unknownType,
-      .wrongStore:
-      true
+    case .notInWrite, .alreadyInWrite, .wrongContext, .readOnlyOperation, .writeInObserver: true
+    default: isMistakeInQuery && details["reason"] != QueryError.Code.badArgument.rawValue
+    }
+  }
+
+  /// Whether a query is wrong. Of a value in it that cannot be used, as words to look for or a regular expression, the program may be
+  /// innocent: somebody may have typed it.
+  var isMistakeInQuery: Bool {
+    switch code {
+    case .invalidQuery, .unknownProperty, .unknownType, .wrongStore: true
     default: false
     }
   }
+
+  fileprivate func said(at place: SourcePlace?) -> String { "\(self)\(place.map { " Asked at \($0)." } ?? "")" }
 }

@@ -63,7 +63,8 @@ extension StoreError.Code {
   public static let unsupportedVersion = Self(rawValue: "unsupportedVersion")
   /// The file is open elsewhere in a way that excludes opening it here.
   public static let alreadyOpen = Self(rawValue: "alreadyOpen")
-  /// The file has several names; a process that opens it by another name would not see this one's locks.
+  /// The file has several names (hard links, or a mount of the file alone); a process that opens it by another name would not see
+  /// this one's locks.
   public static let hardLinked = Self(rawValue: "hardLinked")
   /// A new file was to be created where one exists.
   public static let fileExists = Self(rawValue: "fileExists")
@@ -105,10 +106,20 @@ extension StoreError.Code {
   public static let forked = Self(rawValue: "forked")
   /// The engine discarded a version that is being read.
   public static let snapshotExpired = Self(rawValue: "snapshotExpired")
+  /// The file is replicated, and this store is no replica of it, or it cannot become one: others would miss its writes.
+  public static let syncRequired = Self(rawValue: "syncRequired")
+  /// SQLite failed for a reason without a code of its own; the error in `underlying` has SQLite's number.
+  public static let sqlite = Self(rawValue: "sqlite.error")
+  /// A call that the engine does not allow: a fault of Vivarium or of the engine, not of the program.
+  public static let misuse = Self(rawValue: "misuse")
   /// The store was closed.
   public static let closed = Self(rawValue: "closed")
   /// The commits after a cursor are not in the file's history: they were trimmed, or the file was restored from an older copy.
   public static let historyTrimmed = Self(rawValue: "historyTrimmed")
+  /// No increment can be written, because the history does not tell all that changed since the version. Make a full copy.
+  public static let needsFullCopy = Self(rawValue: "needsFullCopy")
+  /// An increment does not follow the copy or the increment before it: it is of another store, or of other versions.
+  public static let wrongIncrement = Self(rawValue: "wrongIncrement")
   // Transactions and contexts.
   /// A write inside another one of this store or thread (writes do not nest), or an operation that is not possible inside a write.
   public static let alreadyInWrite = Self(rawValue: "alreadyInWrite")

@@ -37,13 +37,16 @@ extension StoreConfiguration {
 /// The engine writes a copy beside the file, and gives it the name when it is complete and on the disk, never over another file. So
 /// whoever is killed leaves no file or a whole one, and of those who open a store at once all but one find the first one's copy.
 struct StoreSeed {
-  /// How often another opener, or what an older store has left, may get in the way.
-  private static let attemptsMax = 64
+  /// How long another opener, or what an older store has left, may get in the way. That store may be closing still; and a process
+  /// that this one starts has its locks until it runs its own program.
+  private static let patience: Duration = .seconds(2)
 
   let path: String
   let configuration: StoreConfiguration
   /// Checked while the copy is written.
   let flag: StopFlag?
+  /// Runs between two attempts.
+  var pause: () -> Void = { usleep(1_000) }
 
   /// Makes the file. False if something is there: another process was faster, or a file that is none of ours lies in the place.
   ///
@@ -56,19 +59,18 @@ struct StoreSeed {
       throw failure(error, ifMissing: "Check the path: a file of a bundle is among the resources of its target.")
     }
     let isReplicated = try check(seed.engine)
-    var failed: StorageError?
-    for _ in 0..<StoreSeed.attemptsMax {
+    let deadline = Deadline.after(StoreSeed.patience)
+    while true {
       do throws(StorageError) {
         try copy(seed.engine, seed.encryption, backend, isReplicated: isReplicated)
         return true
       } catch {
         guard error.code == .fileExists else { throw failure(error) }
-        failed = error
+        if backend.isPresent() || !EmptyFile.isAt(backend.location) { return false }
+        if deadline.remaining == .zero { throw failure(error) }
       }
-      if backend.isPresent() || !EmptyFile.isAt(backend.location) { return false }
       try clear(backend)
     }
-    throw failure(failed ?? .exists(backend.location))
   }
 
   /// Removes what an older store has left: side files without a data file, or with an empty one.
@@ -76,7 +78,7 @@ struct StoreSeed {
     do throws(StorageError) { try backend.remove() } catch {
       // Somebody makes the store, or removes it, right now.
       guard error.code == .alreadyOpen else { throw failure(error) }
-      sched_yield()
+      pause()
     }
   }
 
@@ -115,6 +117,7 @@ extension StoreSeed {
       if (try? draft.remove()) != nil { anchor.remove() }
     }
     try write(seed, to: draft.location, encryption)
+    // Not every engine can make it private from the start.
     if configuration.options.isPrivate, chmod(draft.location, 0o600) != 0 {
       throw .system(errno, .statement, doing: "keep others out of", path: draft.location)
     }
@@ -126,7 +129,9 @@ extension StoreSeed {
 
   private func write(_ engine: any StorageEngine, to path: String, _ encryption: CopyEncryption) throws(StorageError) {
     guard let copying = engine.powers.copying else { throw unsupported }
-    try copying.writeCopy(to: path, encryption) { _ in flag?.isActive == false ? .stop : .proceed }
+    try copying.writeCopy(to: path, encryption, isPrivate: configuration.options.isPrivate) { _ in
+      flag?.isActive == false ? .stop : .proceed
+    }
   }
 
   /// Makes the copy of a replica another replica: two files that are one would take each other's changes for their own.

@@ -14,8 +14,8 @@ extension SharedEngine {
     author: String?, durability: Durability, deadline: Deadline, companion: (any CommitCompanion)?,
     _ body: @escaping @Sendable (RecordedTransaction) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
-    let turn = writers.join()
-    writers.onWorker { [self] in
+    let turn = WriterQueue.Waiter()
+    writers.join(turn) { [self] in
       defer { writers.leave(turn) }
       done(
         Result {

@@ -10,14 +10,14 @@ extension SharedEngine {
     author: String?, durability: Durability?, place: String,
     _ body: @escaping @Sendable (Store) throws -> R, _ done: @escaping @Sendable (Result<R, any Error>) -> Void
   ) {
-    let turn = writers.join()
+    let turn = WriterQueue.Waiter()
     let giveUp: @Sendable () -> Void = { [writers] in
       writers.leave(turn)
       done(.failure(StoreError.cancelledWrite))
     }
     guard request.whenCancelled(giveUp) else { return giveUp() }
     let deadline = configuration.writeTimeout.map { Deadline.after($0) } ?? .never
-    writers.onWorker { [self] in
+    writers.join(turn) { [self] in
       defer { writers.leave(turn) }
       guard request.isWaiting else { return }
       // The store is released before the outcome is reported, so that it no longer holds a version.

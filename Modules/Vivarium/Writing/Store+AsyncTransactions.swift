@@ -81,7 +81,8 @@ extension Store {
       home.schedule {
         weak.store?.turn(of: fetch)
       } otherwise: {
-        // The actor is deallocated, and with it every user of the store: pending writes and store would retain each other for ever.
+        // The actor is deallocated, or the run loop's thread has ended or ends now, and with it every user of the store: pending writes
+        // and store would retain each other for ever, and nobody would give the right back.
         writers.abandon(fetch)
         weak.store?.writer.pendingWrites = []
       }

@@ -10,10 +10,13 @@ struct RefusedEdits {
 
 extension Store {
   /// Records that an edit that cannot throw was rejected. It had no effect; committing the open write throws the error, or ending
-  /// the enclosing savepoint does. Without a write it is misuse.
-  func refuse(_ error: StoreError) {
-    guard writing != nil else { return misuse(error) }
-    if writer.edits.fault == nil { writer.edits.fault = error }
+  /// the enclosing savepoint does. Without a write it is misuse. The error names the line of the edit, or that of the write if it is
+  /// unknown: no setter knows who called it.
+  func refuse(_ error: StoreError, at place: SourcePlace? = nil) {
+    guard writing != nil else { return misuse(place.map { error.adding("Edited", "edit", at: $0) } ?? error) }
+    if writer.edits.fault != nil { return }
+    writer.edits.fault = place.map { error.adding("Edited", "edit", at: $0) }
+      ?? error.adding("Refused in the write that began", "write", at: writer.place)
   }
 
   /// Runs an edit that may add objects to the store: if it throws, those are unmanaged again.
@@ -30,6 +33,16 @@ extension Store {
       if let writing { takeBack(added, writing, after: error) }
       throw error
     }
+  }
+}
+
+extension StoreError {
+  /// The error with a source line, in the message and under a name in the details.
+  fileprivate func adding(_ what: String, _ name: String, at place: any CustomStringConvertible) -> StoreError {
+    var error = self
+    error.message += " \(what) at \(place)."
+    error.details[name] = "\(place)"
+    return error
   }
 }
 

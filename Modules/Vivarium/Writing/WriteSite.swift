@@ -8,6 +8,9 @@ struct SourcePlace: Sendable, CustomStringConvertible {
   let line: UInt
 
   var description: String { "\(fileID):\(line)" }
+
+  init(fileID: StaticString, line: UInt) { (self.fileID, self.line) = (fileID, line) }
+  init(_ fileID: StaticString, _ line: UInt) { self.init(fileID: fileID, line: line) }
 }
 
 /// Where a store writes: its context, the requesting thread and task, and the source line.

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The order in which the stores of one process write a file, and the means to wait for it. Any thread.
 ///
-/// `WriterStateMachine` makes all decisions, under the only lock here; engine, worker and semaphores are used outside the lock.
+/// `WriterStateMachine` makes all decisions, under the only lock here; engine and semaphores are used outside the lock, and the worker
+/// only gets its work under it.
 /// Asynchronous writes wait for the worker before they enter the engine's queue. So that a synchronous write does not overtake
 /// them, they take a place in a line here when requested, and so does a synchronous write that finds the line occupied. If the line
 /// is empty, it goes straight to the engine, whose queue is shared by all processes.
@@ -44,19 +45,19 @@ final class WriterQueue: Sendable {
     worker.setSpecific(key: WriterQueue.isWorker, value: true)
   }
 
-  /// Runs `body` on the worker, after everything submitted before.
-  func onWorker(_ body: @escaping @Sendable () -> Void) { worker.async(execute: body) }
-
   // MARK: - The line
 
   /// The number of places in the line.
   var count: Int { machine.withLock { $0.line.count } }
 
-  /// Takes the last place. Its owner waits until it is at the front, asks the engine, and leaves.
-  func join() -> Waiter {
-    let waiter = Waiter()
-    machine.withLock { $0.join(waiter) }?.wake()
-    return waiter
+  /// Takes the last place, and runs `body` on the worker after everything submitted before: there it waits until the place is at the
+  /// front, asks the engine, and leaves. Both in one step: if the places had another order than the worker's work, the worker would
+  /// wait for a place whose own work comes later.
+  func join(_ place: Waiter, _ body: @escaping @Sendable () -> Void) {
+    machine.withLock { machine in
+      worker.async(execute: body)
+      return machine.join(place)
+    }?.wake()
   }
 
   /// Leaves the place, so that the next one comes to the front. Idempotent.
@@ -124,7 +125,7 @@ final class WriterQueue: Sendable {
   func fetch(for owner: UInt64, at site: WriteSite, _ deadline: Deadline, arrived: @escaping @Sendable (Waiter) -> Void) -> Waiter {
     let waiter = Waiter()
     machine.withLock { $0.fetch(owner, at: site, waiter) }
-    onWorker { [self] in
+    worker.async { [self] in
       let made = Result { () throws(StoreError) in Right(write: try begin(deadline)) }
       perform(machine.withLock { $0.came(waiter, made) })
       arrived(waiter)

@@ -13,7 +13,7 @@ import Testing
     #expect(harness.handle(.mark(4)) == [.send(.mark(session: 1, number: 4))])
     harness.reconnect()
     #expect(harness.sent.contains(.mark(session: 1, number: 4)))
-    harness.receive(.changes(session: 1, [LogEntry(Seq(1), .own(clientSeq: 1))]))
+    harness.receive(.changes(session: 1, [LogEntry(Seq(1), .purge(Purge(stable: .zero, floor: .zero)))]))
     #expect(harness.receive(.marked(session: 1, number: 4)) == [])
     let effects = harness.handle(.integrated(Harness.standing(cursor: 1), generation: harness.session.generation))
     #expect(effects.contains(.reached(mark: 4)))

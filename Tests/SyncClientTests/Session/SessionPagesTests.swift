@@ -150,4 +150,13 @@ import Testing
     let effects = harness.handle(.failedLocally)
     #expect(harness.session.state == .waiting && !effects.contains { if case .stage = $0 { true } else { false } })
   }
+
+  @Test func `a first page from after a purge does not fit what follows the answer to the bind`() {
+    var harness = SessionHarness()
+    harness.goLive(SessionHarness.standing(), SessionHarness.bound(.snapshot))
+    var page = SessionHarness.page(isLast: true)
+    (page.stable, page.floor) = (Seq(4), Stamp(time: 9, replica: ReplicaID(1)))
+    harness.receive(.state(session: 1, page))
+    #expect(harness.session.state == .waiting && harness.effects.contains(.disconnect))
+  }
 }

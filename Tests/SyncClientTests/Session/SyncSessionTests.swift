@@ -265,7 +265,7 @@ import VivariumTestSupport
 
   @Test func `entries are integrated one message after the other, and acknowledged once they are durable`() {
     var harness = Harness()
-    harness.goLive()
+    harness.goLive(Harness.standing(clientSeq: 2))
     let entries = (1...2).map { [LogEntry(Seq(UInt64($0)), .own(clientSeq: UInt64($0)))] }
     let generation = harness.session.generation
     #expect(harness.receive(.changes(session: 1, entries[0])) == [.integrate(entries[0], generation: generation)])
@@ -279,7 +279,7 @@ import VivariumTestSupport
 
   @Test func `a stream of entries is acknowledged once a second, with what has come by then`() {
     var harness = Harness()
-    harness.goLive()
+    harness.goLive(Harness.standing(clientSeq: 51))
     let generation = harness.session.generation
     var (said, wakes): ([UInt64], [Int64]) = ([], [])
     func note() {
@@ -311,7 +311,7 @@ import VivariumTestSupport
 
   @Test func `pages are taken together, entries after them`() {
     var harness = Harness()
-    harness.goLive(Harness.standing(), Harness.bound(.snapshot))
+    harness.goLive(Harness.standing(clientSeq: 1), Harness.bound(.snapshot))
     #expect(harness.session.state == .fetching(.snapshot))
     let generation = harness.session.generation
     let pages = [Harness.page(isLast: false), Harness.page(isLast: true)]
@@ -472,7 +472,7 @@ import VivariumTestSupport
     case 5, 6: return .connected
     case 7: return random.oneIn(3) ? .disconnected : .written
     case 8, 9: return random.oneIn(2) ? .standing(standing) : .begunAnew(standing)
-    case 10: return .timer([.retry, .upload, .acknowledge, .ping, .pong][random.below(5)], generation: generation)
+    case 10: return .timer([.retry, .upload, .acknowledge, .ping, .pong, .renewal][random.below(6)], generation: generation)
     case 11, 12: return .outbox((1...3).map { Harness.write(UInt64($0 + random.below(4))) }, reading: harness.session.reading)
     case 13, 14: return .integrated(standing, generation: generation)
     case 15, 16: return random.oneIn(4) ? .failedLocally : .written
@@ -487,8 +487,10 @@ import VivariumTestSupport
     case 24:
       let code = SyncErrorCode.allCases[random.below(SyncErrorCode.allCases.count)]
       return .received(.error(session: 1, code: code, retryAfterSeconds: UInt64(random.below(9)), text: ""), bytes: 10)
-    case 25: return .staged(generation: generation)
-    default: return .received([.pong(number: 1), .goAway(seconds: 1), .unbound(session: 1), .authenticated][random.below(4)], bytes: 10)
+    case 25: return random.oneIn(2) ? .moved : .staged(generation: generation)
+    default:
+      let messages: [ServerMessage] = [.pong(number: 1), .goAway(seconds: 1), .unbound(session: 1), .authenticated, .expiring(seconds: 9)]
+      return .received(messages[random.below(messages.count)], bytes: 10)
     }
   }
 }

@@ -46,6 +46,29 @@ struct ServerConnectionTests {
     #expect(isClosed(connection.handle(.timer(.silence), at: 150_000)))
   }
 
+  /// The bytes that the effects send.
+  private func bytes(_ effects: [ServerConnectionEffect]) -> Int {
+    effects.reduce(0) { if case .send(let parts) = $1 { parts.reduce($0) { $0 + $1.count } } else { $0 } }
+  }
+
+  @Test("is not ended while its client takes part after part of what waits for it, though nothing is heard of it")
+  func slowClient() throws {
+    var (connection, effects) = try open(SyncIdentity(user: "ann"))
+    var waiting = bytes(effects)
+    for part in try parts(.ping(number: 1, roundTrip: 0)) { effects = connection.handle(.received(part), at: 0) }
+    waiting += bytes(effects)
+    for time in [80_000, 160_000, 240_000] as [Int64] {
+      #expect(connection.handle(.taken(1), at: time).isEmpty)
+      let rung = connection.handle(.timer(.silence), at: time + 10_000)
+      let times = rung.compactMap { if case .wake(.silence, let time) = $0 { time } else { nil } }
+      #expect(!isClosed(rung) && times == [time + 90_000])
+      waiting -= 1
+    }
+    // The last of it may lie in buffers, whoever is there.
+    _ = connection.handle(.taken(waiting), at: 300_000)
+    #expect(isClosed(connection.handle(.timer(.silence), at: 330_000)))
+  }
+
   @Test("is told that its token ends, goes on with a fresh one, and ends without")
   func expiry() throws {
     var (connection, effects) = try open(SyncIdentity(user: "ann", expires: 900_000))
@@ -59,6 +82,24 @@ struct ServerConnectionTests {
     let ended = connection.handle(.timer(.expiry), at: 900_000)
     #expect(try sent(ended) == [.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: "")])
     #expect(isClosed(ended))
+  }
+
+  @Test("is told once that its token ends, also where it sends that one again, and ends with it")
+  func sameToken() throws {
+    var (connection, _) = try open(SyncIdentity(user: "ann", expires: 900_000))
+    #expect(try sent(connection.handle(.timer(.expiry), at: 840_000)) == [.expiring(seconds: 60)])
+    for part in try parts(.authenticate(token: "t")) { _ = connection.handle(.received(part), at: 840_100) }
+    let again = connection.handle(.verified(.success(SyncIdentity(user: "ann", expires: 900_000))), at: 840_100)
+    #expect(try sent(again) == [.authenticated])
+    let times = again.compactMap { if case .wake(.expiry, let time) = $0 { time } else { nil } }
+    #expect(times == [900_000])
+    // A timer that rings early says nothing either.
+    #expect(try sent(connection.handle(.timer(.expiry), at: 850_000)).isEmpty)
+    var other = connection
+    for part in try parts(.authenticate(token: "u")) { _ = other.handle(.received(part), at: 850_000) }
+    _ = other.handle(.verified(.success(SyncIdentity(user: "ann", expires: 905_000))), at: 850_000)
+    #expect(try sent(other.handle(.timer(.expiry), at: 850_000)) == [.expiring(seconds: 55)])
+    #expect(isClosed(connection.handle(.timer(.expiry), at: 900_000)))
   }
 
   @Test("cannot become another user's with a fresh token")

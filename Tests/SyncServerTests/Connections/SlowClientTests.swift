@@ -182,7 +182,9 @@ struct ConnectionBoundTests {
 
   @Test("reads nothing for a client that does not take what it was sent, and goes on where it does")
   func room() throws {
-    var connection = try open(ServerConnectionConfiguration())
+    var configuration = ServerConnectionConfiguration()
+    configuration.outgoingBytes = 1_000
+    var connection = try open(configuration)
     let key = try #require(try bind(1, &connection))
     _ = connection.handle(
       .bound(
@@ -197,9 +199,11 @@ struct ConnectionBoundTests {
     func reads(_ effects: [ServerConnectionEffect]) -> Bool {
       effects.contains { if case .readObjects = $0 { true } else { false } }
     }
-    _ = connection.handle(.room(false), at: 0)
+    while !connection.isFull { _ = try take(.ping(number: 1, roundTrip: 0), &connection) }
     #expect(!reads(try take(.credit(session: 1, bytes: 1_000), &connection)))
-    #expect(reads(connection.handle(.room(true), at: 0)))
+    let effects = connection.handle(.taken(1), at: 0) + connection.handle(.taken(500), at: 0)
+    #expect(reads(effects))
+    #expect(!reads(connection.handle(.taken(100), at: 0)))
   }
 
   @Test("takes little before a store is bound")

@@ -45,6 +45,27 @@ struct SyncHostTests {
     #expect(try await elsewhere.next() == .marked(session: 1, number: 7))
   }
 
+  @Test("follows a store as long as sessions are bound to it, from before they bind", .timeLimit(.minutes(5)))
+  func following() async throws {
+    let (follows, follow) = AsyncStream.makeStream(of: Int.self)
+    var stores = WrongServerStore(fault: nil)
+    stores.follows = { _, count in follow.yield(count) }
+    let access = TestAccess(rights: ["ann": [.read, .write], "bob": [.read], "eve": []])
+    let host = SyncHost(stores: stores, access: access, clock: { 1_000_000 })
+    var counts = follows.makeAsyncIterator()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    #expect(await counts.next() == 1)
+    // One who may not is no session.
+    _ = try await RawClient.bound(host, as: "eve", 3)
+    for count in [1, -1] { #expect(await counts.next() == count) }
+    let (bob, _) = try await RawClient.bound(host, as: "bob", 2)
+    #expect(await counts.next() == 1)
+    for client in [ann, bob] {
+      await client.close()
+      #expect(await counts.next() == -1)
+    }
+  }
+
   @Test("tells the others while a read for one hangs, and him when it ends")
   func hungRead() async throws {
     let isHanging = Mutex(false)

@@ -30,7 +30,7 @@ import VivariumTestSupport
     var configuration = ServerConnectionConfiguration()
     configuration.limits = FrameLimits(partBytes: 300, messageBytes: 1 << 20, compressedFrom: 200)
     configuration.uploadWindow = 2_000
-    configuration.pageBytes = 700
+    (configuration.pageBytes, configuration.outgoingBytes) = (700, 2_000)
     return configuration
   }
 
@@ -45,7 +45,12 @@ import VivariumTestSupport
   /// What the client sends.
   func send(_ parts: [[UInt8]]) { if !isCut, !isEnded { toServer += parts } }
 
-  func partForClient() -> [UInt8]? { toClient.isEmpty ? nil : toClient.removeFirst() }
+  func partForClient(at now: Int64) -> [UInt8]? {
+    if toClient.isEmpty { return nil }
+    let part = toClient.removeFirst()
+    take(.taken(part.count), at: now)
+    return part
+  }
 
   /// Whether the client has everything, and nothing more comes.
   var isOverForClient: Bool { toClient.isEmpty && (isCut || isClosed) }

@@ -30,11 +30,11 @@ extension FramedNetwork {
         await result { () async throws(ServerStoreError) in
           try await server.changes(place.path, for: place.replica, after: seq, limitBytes: limit)
         })
-    case .readObjects(let key, let path, let seq, let last, let limit):
+    case .readObjects(let key, let path, let history, let seq, let last, let limit):
       return .objects(
         key,
         await result { () async throws(ServerStoreError) in
-          try await server.objects(path, changedAfter: seq, behind: last, limitBytes: limit)
+          try await server.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: limit)
         })
     case .readHead(let key, let path, let mark):
       return .head(key, mark: mark, .success(await server.heads([path])[path] ?? .zero))

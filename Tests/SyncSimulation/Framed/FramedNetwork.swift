@@ -210,6 +210,7 @@ extension SyncSessionTimer {
     case .acknowledge: 2
     case .ping: 3
     case .pong: 4
+    case .renewal: 5
     }
   }
 }

@@ -104,8 +104,8 @@ import VivariumTestSupport
   }
 
   func deliver(at now: Int64) throws {
-    guard let part = connection?.partForClient() else { return }
-    guard let frame = try decoder.take(part) else { return }
+    guard let part = connection?.partForClient(at: now) else { return }
+    guard let frame = try decoder.take(part) else { return handle(.moved, at: now) }
     let message = try ServerMessage(frame)
     if case .welcome(let welcome) = message { encoder.compresses = welcome.features.contains(.compression) }
     if case .bound(_, let bound) = message, bound.mode == .rest { rests += 1 }

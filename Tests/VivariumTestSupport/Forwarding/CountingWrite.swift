@@ -7,6 +7,7 @@ import Synchronization
 public final class ReadCounts: Sendable {
   private let elementCount = Atomic(0)
   private let otherCount = Atomic(0)
+  private let sourceCount = Atomic(0)
 
   public init() {}
 
@@ -15,6 +16,10 @@ public final class ReadCounts: Sendable {
   /// Values, elements and backlinks.
   public var all: Int { elements + otherCount.load(ordering: .relaxed) }
 
+  /// How often backlinks were asked for.
+  public var questions: Int { sourceCount.load(ordering: .relaxed) }
+
+  fileprivate func addQuestion() { sourceCount.add(1, ordering: .relaxed) }
   fileprivate func add(elements: Int) { elementCount.add(elements, ordering: .relaxed) }
   fileprivate func add(_ others: Int) { otherCount.add(others, ordering: .relaxed) }
 }
@@ -26,8 +31,8 @@ public final class CountingWrite: ForwardingWrite {
 
   public init(base: any WriteTransaction, _ reads: ReadCounts) { (self.base, self.reads) = (base, reads) }
 
-  /// None: every read has to be seen.
-  public var powers: StoragePowers { StoragePowers() }
+  /// None that reads what is counted.
+  public var powers: StoragePowers { StoragePowers(targets: base.powers.targets) }
 
   public func word(_ column: ColumnID, _ key: ObjectKey) throws(StorageError) -> Int64? {
     reads.add(1)
@@ -46,9 +51,16 @@ public final class CountingWrite: ForwardingWrite {
   public func sources(
     of target: ObjectKey, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
   ) throws(StorageError) {
+    reads.addQuestion()
     try base.sources(of: target, through: column) { keys in
       reads.add(keys.count)
       return body(keys)
     }
+  }
+  public func sources(
+    of target: ObjectLink, through column: ColumnID, _ body: (UnsafeBufferPointer<Int64>) -> Step
+  ) throws(StorageError) {
+    reads.addQuestion()
+    try base.sources(of: target, through: column, body)
   }
 }

@@ -10,10 +10,10 @@ struct MortalStore: ServerStoreInFront {
   let fuse: Fuse
 
   func bind(
-    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, at time: Int64
+    _ path: StorePath, _ replica: ReplicaID, secret: [UInt8], user: String, limit: Int, sparing spared: Set<ReplicaID>?, at time: Int64
   ) async throws(ServerStoreError) -> Standing {
     try await fuse.around("bind") { () throws(ServerStoreError) in
-      try await base.bind(path, replica, secret: secret, user: user, at: time)
+      try await base.bind(path, replica, secret: secret, user: user, limit: limit, sparing: spared, at: time)
     }
   }
 
@@ -43,10 +43,10 @@ struct MortalStore: ServerStoreInFront {
   }
 
   func objects(
-    _ path: StorePath, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
+    _ path: StorePath, of history: [UInt8]?, changedAfter seq: Seq, behind last: ObjectIdentity?, limitBytes: Int
   ) async throws(ServerStoreError) -> StatePage {
     try await fuse.around("objects") { () throws(ServerStoreError) in
-      try await base.objects(path, changedAfter: seq, behind: last, limitBytes: limitBytes)
+      try await base.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
     }
   }
 
@@ -65,10 +65,10 @@ struct MortalStore: ServerStoreInFront {
   }
 
   func claim(
-    _ path: StorePath, handler: String, fromStart: Bool, until end: Int64, at time: Int64
+    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
     fuse.reached("before-claim")
-    let lease = try await base.claim(path, handler: handler, fromStart: fromStart, until: end, at: time)
+    let lease = try await base.claim(path, handler: handler, heldIn: history, fromStart: fromStart, until: end, at: time)
     // Whoever waits for another's lease asks again and again, and nothing has changed.
     if lease != nil { fuse.reached("after-claim") }
     return lease

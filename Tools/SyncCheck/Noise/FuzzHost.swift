@@ -78,9 +78,11 @@ struct FuzzHost {
       return .entries(
         key,
         call(place.path) { log throws(ServerStoreError) in try log.changes(for: place.replica, after: seq, limitBytes: limit) })
-    case .readObjects(let key, let path, let seq, let last, let limit):
+    case .readObjects(let key, let path, let history, let seq, let last, let limit):
       return .objects(
-        key, call(path) { log throws(ServerStoreError) in log.objects(changedAfter: seq, behind: last, limitBytes: limit) })
+        key, call(path) { log throws(ServerStoreError) in
+          try log.objects(of: history, changedAfter: seq, behind: last, limitBytes: limit)
+        })
     case .readHead(let key, let path, let mark): return .head(key, mark: mark, .success(head(path)))
     case .send, .close, .wake, .unbind: return nil
     }
@@ -115,7 +117,7 @@ struct FuzzHost {
       switch outcome {
       case .accepted: taken += 1
       case .refused: break
-      case .duplicate, .behindRefusal, .gap, .skewed, .incomplete: continue
+      case .duplicate, .behindRefusal, .gap, .skewed, .incomplete, .forked: continue
       }
       let last = lastJudged(of: place.replica, in: place.path)
       judged[place.path, default: [:]][place.replica] = max(last, upload.clientSeq)

@@ -13,11 +13,20 @@ struct FuzzLink {
     let replica: ReplicaID
   }
 
-  private var connection = ServerConnection()
+  private var connection = ServerConnection(FuzzLink.configuration)
   private var waiting: [ServerConnectionEffect] = []
   /// The sessions that have not ended, in the order in which they began.
   private(set) var sessions: [Session] = []
   private(set) var isOver = false
+  /// The bytes that were sent, and that nobody has taken.
+  private var untaken = 0
+
+  /// Small, so that clients often take less than there is.
+  private static var configuration: ServerConnectionConfiguration {
+    var configuration = ServerConnectionConfiguration()
+    configuration.outgoingBytes = 4 << 10
+    return configuration
+  }
 
   init() { perform(connection.begin(at: FuzzHost.now)) }
 
@@ -41,8 +50,10 @@ struct FuzzLink {
   mutating func disturb(_ random: inout SplitMix) {
     guard let session = sessions.randomElement(using: &random) else { return }
     switch random.below(6) {
-    case 0: take(.room(false))
-    case 1, 2, 3: take(.room(true))
+    case 0, 1, 2, 3:
+      let bytes = untaken
+      untaken = 0
+      take(.taken(bytes))
     case 4: take(.news(session.key))
     default:
       let grants = [StoreGrant.all, StoreGrant.all, StoreGrant([.read]), StoreGrant([])]
@@ -53,7 +64,8 @@ struct FuzzLink {
   private mutating func perform(_ effects: [ServerConnectionEffect]) {
     for effect in effects {
       switch effect {
-      case .send, .wake: break
+      case .send(let parts): untaken += parts.reduce(0) { $0 + $1.count }
+      case .wake: break
       case .close: isOver = true
       case .unbind(let key, _): sessions.removeAll { $0.key == key }
       case .bind(let key, let path, let bind, _):

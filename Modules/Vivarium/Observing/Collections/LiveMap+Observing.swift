@@ -68,28 +68,28 @@ extension LiveMap: StoreObservable where Value: PersistableElement {
 /// The keys known to the observer of a map, also from commits that skipped it. If the whole map was cleared, the commit record does
 /// not name its keys. Confined to the store's context.
 private final class KnownKeys {
-  private var keys: Set<String> = []
+  private var keys: Set<MapKey> = []
 
   func change<V: PersistableElement>(_ news: ListHandle.News, _ map: LiveMap<V>) -> MapChange<V> {
     switch news {
     case .initial:
-      keys = Set(map.keys)
+      keys = Set(map.keys.map { MapKey($0) })
       return .initial(map)
     case .error(let error): return .error(error)
     case .update(let found, let details):
-      for (key, isThere) in found.skippedKeys {
-        if isThere { keys.insert(key) } else { keys.remove(key) }
+      for case (.string(let key), let isThere) in found.skippedKeys {
+        if isThere { keys.insert(MapKey(key)) } else { keys.remove(MapKey(key)) }
       }
       var change = found.members
       if change.isEmpty, !found.positions.isEmpty {
-        let now = map.keys
-        change.deleted = keys.subtracting(now).map { .string($0) }
-        change.inserted = now.filter { !keys.contains($0) }.map { .string($0) }
-        change.modified = now.filter { keys.contains($0) }.map { .string($0) }
+        let now = map.keys.map { MapKey($0) }
+        change.deleted = keys.subtracting(now).map { .string($0.text) }
+        change.inserted = now.filter { !keys.contains($0) }.map { .string($0.text) }
+        change.modified = now.filter { keys.contains($0) }.map { .string($0.text) }
       }
       let deletions = change.deleted.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      keys.subtract(deletions)
-      keys.formUnion(change.inserted.keys)
+      keys.subtract(deletions.map { MapKey($0) })
+      keys.formUnion(change.inserted.keys.map { MapKey($0) })
       let modifications = ChangedKeys(change.modified.keys, ChangeDetails(details, from: details.fromVersion))
       return .update(map, deletions: deletions, insertions: change.inserted.keys, modifications: modifications)
     }

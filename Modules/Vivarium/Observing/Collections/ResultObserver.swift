@@ -71,6 +71,7 @@ final class StoreAnchor: @unchecked Sendable {
     guard let anchor else { return }
     let home = anchor.stops.home.withLock { $0 }
     // The store may never be called again, so release here what the observer kept, and redirect the turns.
+    // If the run loop's thread ends before, it drops the anchor with this turn.
     home.schedule { anchor.store.endStopped() }
   }
 }

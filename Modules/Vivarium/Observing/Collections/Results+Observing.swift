@@ -65,8 +65,10 @@ extension Store {
     return token(of: observer, request.fileID, request.line)
   }
 
-  /// A token that retains an observer of a collection, and this store with it, until it is stopped.
+  /// A token that retains an observer of a collection, and this store with it, until it is stopped. A wrong query is reported as where
+  /// it is read: who handles no `.error` would never hear of it.
   func token(of observer: ResultObserver, _ fileID: StaticString, _ line: UInt) -> NotificationToken {
+    if let fault = observer.fault, fault.isMistakeInQuery { misuse(fault, at: SourcePlace(fileID: fileID, line: line)) }
     let (notifier, observation, flag) = (shared.results, observer.observation, observer.flag)
     let anchor = StoreAnchor(self)
     return NotificationToken(fileID: fileID, line: line, subject: observation) {

@@ -108,7 +108,7 @@ extension Store {
     let outer = observing.beginNotifying()
     defer {
       observing.notifying = outer
-      if !observing.isNotifying { scheduleTurnIfBehind() }
+      if !observing.isNotifying { scheduleTurnIfBehind(hasLooked: true) }
     }
     checkCommittedProperties()
     notifyOfChange()

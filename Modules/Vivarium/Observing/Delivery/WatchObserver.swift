@@ -66,6 +66,7 @@ extension Store {
   func add(_ observer: WatchObserver, _ request: ObservationRequest) -> NotificationToken {
     let place = deliveryPlace()
     if observing.hearsOfNothing, observing.watches.isEmpty, writing == nil { observing.notifiedVersion = snapshot.version }
+    if let fault = observer.fault, fault.isMistakeInQuery { misuse(fault, at: SourcePlace(fileID: request.fileID, line: request.line)) }
     if observer.fault == nil { observer.fault = outdated }
     if observer.fault == nil, let watch = observer.watch {
       observing.watches[ObjectIdentifier(watch)] = observer

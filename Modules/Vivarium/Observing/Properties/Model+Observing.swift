@@ -148,9 +148,9 @@ private final class ObservedValues {
   /// The value of a scalar; for an inverse, the first object that links here.
   private func value(_ property: ModelContext.BoundProperty, in reading: any StorageReading) -> Value {
     if let origin = property.origin {
-      return ((try? reading.firstSource(of: ObjectKey(key), through: origin)) ?? nil).map { .link($0) } ?? .null
+      return (context.store.reported(try reading.firstSource(of: ObjectKey(key), through: origin)) ?? nil).map { .link($0) } ?? .null
     }
-    return (try? reading.value(property.column, ObjectKey(key))) ?? .null
+    return context.store.reported(try reading.value(property.column, ObjectKey(key))) ?? .null
   }
 
   /// Whether changes of the objects behind an inverse count.
@@ -183,7 +183,7 @@ private final class ObservedValues {
     var made: [PropertyID: T] = [:]
     for property in context.properties where property.schema.isCollection {
       guard filter.properties.contains(property.column.property) else { continue }
-      let count = try? context.store.snapshot.elementCount(property.column, ObjectKey(key))
+      let count = context.store.reported(try context.store.snapshot.elementCount(property.column, ObjectKey(key)))
       made[property.column.property] = make(property.schema, count ?? 0)
     }
     return made

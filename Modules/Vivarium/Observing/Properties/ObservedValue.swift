@@ -6,7 +6,7 @@ enum ObservedValue: Equatable {
   case one(Element)
   case list([Element])
   case members([Element])
-  case entries([String: Element])
+  case entries([MapKey: Element])
 
   enum Element: Equatable {
     case value(Value)
@@ -43,7 +43,7 @@ enum ObservedValue: Equatable {
     case let list as any PositionedCollection: self = .list(list.untypedElements.compactMap { Element($0) })
     case let collection as any KeyValueCollection: self = .members(collection.untypedElements.compactMap { Element($0) })
     case let map as any KeyValueMap:
-      let entries = map.untypedEntries.compactMap { entry in Element(entry.value).map { (entry.key, $0) } }
+      let entries = map.untypedEntries.compactMap { entry in Element(entry.value).map { (MapKey(entry.key), $0) } }
       self = .entries(Dictionary(entries) { $1 })
     default: self = Element(value).map { .one($0) } ?? .nothing
     }

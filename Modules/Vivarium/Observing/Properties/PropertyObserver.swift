@@ -62,22 +62,23 @@ final class PropertyObserver: PropertyWatcher {
 
   private var value: [Value] {
     guard let ordinal, lives else { return [] }
-    let property = context.properties[ordinal]
+    let (store, property) = (context.store, context.properties[ordinal])
     if let origin = property.origin {
       var sources: [Value] = []
-      try? context.store.reading.sources(of: ObjectKey(key), through: origin) { block in
-        for source in (isToOne ? block.prefix(1) : block[...]) { sources.append(.link(ObjectKey(source))) }
-        return isToOne ? .stop : .proceed
-      }
+      store.reported(
+        try store.reading.sources(of: ObjectKey(key), through: origin) { block in
+          for source in (isToOne ? block.prefix(1) : block[...]) { sources.append(.link(ObjectKey(source))) }
+          return isToOne ? .stop : .proceed
+        })
       return sources
     }
     if property.schema.isScalar { return [context.value(key, ordinal)] }
     if property.schema.isMap {
-      let entries = try? context.store.reading.entries(property.column, ObjectKey(key), 0..<Int.max)
+      let entries = store.reported(try store.reading.entries(property.column, ObjectKey(key), 0..<Int.max))
       return entries?.flatMap { [.string($0.key), $0.value] } ?? []
     }
     if property.schema.isCollection {
-      return (try? context.store.reading.values(property.column, ObjectKey(key), 0..<Int.max)) ?? []
+      return store.reported(try store.reading.values(property.column, ObjectKey(key), 0..<Int.max)) ?? []
     }
     return []
   }
@@ -166,16 +167,18 @@ final class ObserverEnd: Sendable {
       defer { home = nil }
       return home
     }
-    if home?.stops.home.withLock({ $0.takesTurns }) != true {
-      let blocks = blocks.withLock { blocks in
-        defer { blocks = [] }
-        return blocks
-      }
-      for letGo in blocks { letGo() }
-    }
-    guard let home else { return }
+    guard let home else { return letGoBlocks() }
+    home.stops.home.withLock { $0 }.unlessTurnComes { self.letGoBlocks() }
     home.stops.raise()
     StoreAnchor.release(home.anchor)
+  }
+
+  private func letGoBlocks() {
+    let blocks = blocks.withLock { blocks in
+      defer { blocks = [] }
+      return blocks
+    }
+    for letGo in blocks { letGo() }
   }
 }
 

@@ -87,7 +87,7 @@ extension Field where Root: CollectionProperty, Root.Member: Scalar {
   @inlinable public func contains(anyOf values: some Sequence<Root.Member>) -> Condition { any.in(values) }
 
   /// Whether the elements equal these one by one: a set's in the order of values, a map's in the order of its keys.
-  @inlinable public static func == (a: Self, b: [Root.Member]) -> Condition { a.compare(.equal, b.map(\.persistedValue)) }
+  @inlinable public static func == (a: Self, b: [Root.Member]) -> Condition { a.compare(.equal, toAll: b) }
 }
 
 extension Field where Root: CollectionProperty, Root.Member: Scalar & NumberProperty {

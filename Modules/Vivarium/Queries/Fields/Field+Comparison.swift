@@ -4,9 +4,9 @@ import StoreValues
 // Static members of constrained extensions instead of free generic functions: long conditions type-check faster.
 
 extension Field where Root: Scalar {
-  @inlinable public static func == (a: Self, b: Root) -> Condition { a.compare(.equal, b.persistedValue) }
+  @inlinable public static func == (a: Self, b: Root) -> Condition { a.compare(.equal, to: b) }
   /// Whether the value differs. Numbers compare by value, strings exactly, byte by byte.
-  @inlinable public static func != (a: Self, b: Root) -> Condition { a.compare(.notEqual, b.persistedValue) }
+  @inlinable public static func != (a: Self, b: Root) -> Condition { a.compare(.notEqual, to: b) }
   @inlinable public static func == (a: Self, b: Self) -> Condition { a.compare(.equal, b) }
   /// Whether two properties have different values.
   @inlinable public static func != (a: Self, b: Self) -> Condition { a.compare(.notEqual, b) }
@@ -16,19 +16,19 @@ extension Field where Root: Scalar {
 
   /// Whether the value is one of these values.
   @inlinable public func `in`(_ values: some Sequence<Root>) -> Condition {
-    compare(.in, values.map(\.persistedValue))
+    compare(.in, toAll: Array(values))
   }
 }
 
 extension Field where Root: Scalar & Comparable {
   /// Whether the value is below.
-  @inlinable public static func < (a: Self, b: Root) -> Condition { a.compare(.less, b.persistedValue) }
+  @inlinable public static func < (a: Self, b: Root) -> Condition { a.compare(.less, to: b) }
   /// Whether the value is below or the same.
-  @inlinable public static func <= (a: Self, b: Root) -> Condition { a.compare(.lessOrEqual, b.persistedValue) }
+  @inlinable public static func <= (a: Self, b: Root) -> Condition { a.compare(.lessOrEqual, to: b) }
   /// Whether the value is above.
-  @inlinable public static func > (a: Self, b: Root) -> Condition { a.compare(.greater, b.persistedValue) }
+  @inlinable public static func > (a: Self, b: Root) -> Condition { a.compare(.greater, to: b) }
   /// Whether the value is above or the same.
-  @inlinable public static func >= (a: Self, b: Root) -> Condition { a.compare(.greaterOrEqual, b.persistedValue) }
+  @inlinable public static func >= (a: Self, b: Root) -> Condition { a.compare(.greaterOrEqual, to: b) }
   /// Whether the value is below another property's.
   @inlinable public static func < (a: Self, b: Self) -> Condition { a.compare(.less, b) }
   /// Whether the value is below another property's, or the same.

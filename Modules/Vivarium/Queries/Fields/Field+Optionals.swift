@@ -10,9 +10,9 @@ public protocol OptionalProperty {
 extension Optional: OptionalProperty {}
 
 extension Field where Root: OptionalProperty, Root.Wrapped: Scalar {
-  @inlinable public static func == (a: Self, b: Root.Wrapped?) -> Condition { a.compare(.equal, b?.persistedValue ?? .null) }
+  @inlinable public static func == (a: Self, b: Root.Wrapped?) -> Condition { a.compare(.equal, toOptional: b) }
   /// Whether the value differs. True for nil too, unless it is compared with nil.
-  @inlinable public static func != (a: Self, b: Root.Wrapped?) -> Condition { a.compare(.notEqual, b?.persistedValue ?? .null) }
+  @inlinable public static func != (a: Self, b: Root.Wrapped?) -> Condition { a.compare(.notEqual, toOptional: b) }
   @inlinable public static func == (a: Self, b: Self) -> Condition { a.compare(.equal, b) }
   /// Whether two properties have different values, or only one of them is nil.
   @inlinable public static func != (a: Self, b: Self) -> Condition { a.compare(.notEqual, b) }
@@ -22,24 +22,24 @@ extension Field where Root: OptionalProperty, Root.Wrapped: Scalar {
 
   /// Whether the value is one of these values; false for nil.
   @inlinable public func `in`(_ values: some Sequence<Root.Wrapped>) -> Condition {
-    compare(.in, values.map(\.persistedValue))
+    compare(.in, toAll: Array(values))
   }
 
   /// Whether the value is one of these values, which may include nil.
   @inlinable public func `in`(_ values: some Sequence<Root.Wrapped?>) -> Condition {
-    compare(.in, values.map { $0?.persistedValue ?? .null })
+    compare(.in, toAllOptional: Array(values))
   }
 }
 
 extension Field where Root: OptionalProperty, Root.Wrapped: Scalar & Comparable {
   /// Whether the value is below. For null see "Null" in Docs/Predicates.md.
-  @inlinable public static func < (a: Self, b: Root.Wrapped) -> Condition { a.compare(.less, b.persistedValue) }
+  @inlinable public static func < (a: Self, b: Root.Wrapped) -> Condition { a.compare(.less, to: b) }
   /// Whether the value is below or the same; null as with `<`.
-  @inlinable public static func <= (a: Self, b: Root.Wrapped) -> Condition { a.compare(.lessOrEqual, b.persistedValue) }
+  @inlinable public static func <= (a: Self, b: Root.Wrapped) -> Condition { a.compare(.lessOrEqual, to: b) }
   /// Whether the value is above; false for null.
-  @inlinable public static func > (a: Self, b: Root.Wrapped) -> Condition { a.compare(.greater, b.persistedValue) }
+  @inlinable public static func > (a: Self, b: Root.Wrapped) -> Condition { a.compare(.greater, to: b) }
   /// Whether the value is above or the same; false for null.
-  @inlinable public static func >= (a: Self, b: Root.Wrapped) -> Condition { a.compare(.greaterOrEqual, b.persistedValue) }
+  @inlinable public static func >= (a: Self, b: Root.Wrapped) -> Condition { a.compare(.greaterOrEqual, to: b) }
   /// Whether the value is below another property's.
   @inlinable public static func < (a: Self, b: Self) -> Condition { a.compare(.less, b) }
   /// Whether the value is below another property's, or the same.

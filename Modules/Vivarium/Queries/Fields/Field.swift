@@ -71,6 +71,28 @@ extension Field {
     Condition(body.compared(comparator, values))
   }
 
+  @inlinable func compare<V: Scalar>(_ comparator: ComparisonOperator, to value: V) -> Condition {
+    Condition(body.compared(comparator, value.persistedValue, of: value._$origin))
+  }
+
+  /// nil is null.
+  @inlinable func compare<V: Scalar>(_ comparator: ComparisonOperator, toOptional value: V?) -> Condition {
+    value.map { compare(comparator, to: $0) } ?? compare(comparator, .null)
+  }
+
+  @inlinable func compare<V: Scalar>(_ comparator: ComparisonOperator, toAll values: [V]) -> Condition {
+    guard values.contains(where: { $0._$origin != nil }) else { return Condition(body.compared(comparator, values.map(\.persistedValue))) }
+    return Condition(body.compared(comparator, linking: values.map { ($0.persistedValue, $0._$origin) }))
+  }
+
+  /// nil is null.
+  @inlinable func compare<V: Scalar>(_ comparator: ComparisonOperator, toAllOptional values: [V?]) -> Condition {
+    guard values.contains(where: { $0?._$origin != nil }) else {
+      return Condition(body.compared(comparator, values.map { $0?.persistedValue ?? .null }))
+    }
+    return Condition(body.compared(comparator, linking: values.map { ($0?.persistedValue ?? .null, $0?._$origin) }))
+  }
+
   @inlinable func compare<Other>(_ comparator: ComparisonOperator, _ other: Field<Other>) -> Condition {
     Condition(body.compared(comparator, other.body))
   }

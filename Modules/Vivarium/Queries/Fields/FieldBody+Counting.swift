@@ -69,7 +69,7 @@ extension PredicateNode {
 extension ExpressionNode {
   fileprivate var depthOfSubqueries: Int {
     switch self {
-    case .constant, .constants, .object, .variable, .path: 0
+    case .constant, .constants, .object, .mixed, .variable, .path: 0
     case .list(let elements): elements.map(\.depthOfSubqueries).max() ?? 0
     case .folded(let inner, _), .quantified(_, let inner): inner.depthOfSubqueries
     case .arithmetic(_, let a, let b): max(a.depthOfSubqueries, b.depthOfSubqueries)

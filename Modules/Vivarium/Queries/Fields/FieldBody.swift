@@ -61,6 +61,18 @@ extension FieldBody {
     return .predicate(.or(values.map { compared(.equal, $0).node }))
   }
 
+  /// `store`: that of the objects which the value links to, if it links to any.
+  @usableFromInline func compared(_ comparator: ComparisonOperator, _ value: Value, of store: StoreIdentity?) -> FieldBody {
+    guard let store else { return compared(comparator, value) }
+    return compared(comparator, with: .mixed(MixedLiteral(value, of: store)))
+  }
+
+  /// Values, and the stores of the objects that they link to.
+  @usableFromInline func compared(_ comparator: ComparisonOperator, linking values: [(Value, StoreIdentity?)]) -> FieldBody {
+    let nodes = values.map { value, store in store.map { ExpressionNode.mixed(MixedLiteral(value, of: $0)) } ?? .constant(value) }
+    return compared(comparator, with: .list(nodes))
+  }
+
   @usableFromInline func compared(_ comparator: ComparisonOperator, oneOf objects: [ObjectLiteral]) -> FieldBody {
     compared(comparator, with: .list(objects.map { .object($0) }))
   }
@@ -79,7 +91,7 @@ extension FieldBody {
   }
 
   @usableFromInline func and(_ other: FieldBody) -> FieldBody { .predicate(.both(node, other.node)) }
-  @usableFromInline func or(_ other: FieldBody) -> FieldBody { .predicate(.or([node, other.node])) }
+  @usableFromInline func or(_ other: FieldBody) -> FieldBody { .predicate(.either(node, other.node)) }
   @usableFromInline var negated: FieldBody { .predicate(.not(node)) }
 }
 

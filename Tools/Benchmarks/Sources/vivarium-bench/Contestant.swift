@@ -39,8 +39,9 @@ protocol Contestant: AnyObject {
 enum Engine: String, CaseIterable {
   case lmdb
   case sqlite
-  /// The same with a key.
-  case sealed = "sqlite-sealed"
+  /// The two with a key.
+  case sealedLMDB = "lmdb-sealed"
+  case sealedSQLite = "sqlite-sealed"
   case memory
   case rawLMDB = "raw-lmdb"
   case rawSQLite = "raw-sqlite"
@@ -53,7 +54,8 @@ enum Engine: String, CaseIterable {
     switch self {
     case .lmdb: try LMDBContestant(path: path, data: data)
     case .sqlite: try SQLiteContestant(path: path, data: data)
-    case .sealed: try SealedContestant(path: path, data: data)
+    case .sealedLMDB: try SealedLMDBContestant(path: path, data: data)
+    case .sealedSQLite: try SealedSQLiteContestant(path: path, data: data)
     case .memory: try MemoryContestant(path: path, data: data)
     case .rawLMDB: try RawLMDB(path: path, data: data)
     case .rawSQLite: try RawSQLite(path: path, data: data)

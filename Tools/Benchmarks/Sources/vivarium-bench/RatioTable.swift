@@ -41,6 +41,7 @@ struct RatioTable {
     switch engine {
     case "lmdb", "memory": "raw-lmdb"
     case "sqlite", "grdb": "raw-sqlite"
+    case "lmdb-sealed": "lmdb"
     case "sqlite-sealed": "sqlite"
     default: nil
     }

@@ -148,12 +148,21 @@ final class SQLiteContestant: VivariumContestant {
   }
 }
 
-final class SealedContestant: VivariumContestant {
+final class SealedLMDBContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
-    // The same in the processes that the benchmark starts.
-    let key = try EncryptionKey((0..<EncryptionKey.byteCount).map { UInt8($0) })
-    try self.init(.sqlite(path, key: key, models: TaskItem.self, Board.self), data: data)
+    try self.init(.lmdb(path: path, key: EncryptionKey.ofBenchmark(), models: TaskItem.self, Board.self), data: data)
   }
+}
+
+final class SealedSQLiteContestant: VivariumContestant {
+  required convenience init(path: String, data: Dataset) throws {
+    try self.init(.sqlite(path, key: EncryptionKey.ofBenchmark(), models: TaskItem.self, Board.self), data: data)
+  }
+}
+
+extension EncryptionKey {
+  /// The same in the processes that the benchmark starts.
+  fileprivate static func ofBenchmark() throws -> EncryptionKey { try EncryptionKey((0..<byteCount).map { UInt8($0) }) }
 }
 
 final class MemoryContestant: VivariumContestant {

@@ -1,5 +1,3 @@
-import SyncServer
-
 /// A pattern for the paths of a server's stores: "/shared/shop", "/*/orders", "/shared/*".
 ///
 /// A part "*" matches any part; at the end it matches one or more parts.

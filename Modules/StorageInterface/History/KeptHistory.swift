@@ -1,9 +1,8 @@
-import StorageInterface
 import StoreValues
 
-extension ReadTransaction {
+extension HistoryReading {
   /// The version before the oldest kept record; all records after it exist. Makes O(log versions) look-ups.
-  func versionBeforeHistory() throws(StorageError) -> Version {
+  package func versionBeforeHistory() throws(StorageError) -> Version {
     var (low, high) = (UInt64(0), version.rawValue)
     while low < high {
       let middle = low + (high - low) / 2

@@ -1,4 +1,3 @@
-import SyncEvents
 import SyncServer
 import Testing
 
