@@ -244,6 +244,26 @@ import VivariumTestSupport
     #expect(try plan.journal.end(from: CommitJournal.Place(offset: plan.first, version: 8), at: 20) == plan.end)
   }
 
+  /// LMDB may refuse a commit whose record the disk has: it is not there after a crash.
+  @Test func aRecordIsTakenBackWithItsCommit() throws {
+    let store = try LMDBStore(path: path, keepsJournal: true)
+    let environment = try store.environment()
+    environment.safePoints.pauseBackground()
+    for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
+    let hold = try #require(try environment.acquireWriter(.never))
+    let plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
+    var commit = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
+    [UInt8]("k1".utf8).withUnsafeBytes { key in commit.note(key, key, nil, isSealed: true) }
+    let isWritten = commit.write()
+    #expect(isWritten)
+    #expect(try plan.journal.record(after: plan.end)?.record.version == 21)
+    try commit.revoke()
+    #expect(try plan.journal.record(after: plan.end) == nil)
+    hold.release()
+    for version in 21...UInt64(23) { try store.put(JournalTests.entries(version), version, .full) }
+    #expect(try plan.journal.end(from: plan.end, at: 23) != nil)
+  }
+
   /// Of a disk that did not take in pages nobody learns twice; so it is noted where the next opening finds it.
   @Test func afterAFailedSyncNobodyWritesUntilTheFileWasPutBack() throws {
     do {

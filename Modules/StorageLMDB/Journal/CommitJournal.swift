@@ -73,9 +73,9 @@ struct CommitJournal {
 
   // MARK: Writing
 
-  /// Appends a record, and returns when the disk has it: the place behind it, and where it is. Nil, without having written, if the ring has
+  /// Appends a record, and returns when the disk has it: the place behind it. Nil, without having written, if the ring has
   /// no room: `first` is where the first needed record is or will be.
-  func append(_ record: JournalRecord, _ payload: [UInt8], at place: Place, first: Int) throws(StorageError) -> (end: Place, at: Int)? {
+  func append(_ record: JournalRecord, _ payload: [UInt8], at place: Place, first: Int) throws(StorageError) -> Place? {
     guard let offset = CommitJournal.room(for: record.length, at: place.offset, first: first) else { return nil }
     try reserve(CommitJournal.start + offset + record.length)
     if offset != place.offset, place.offset + JournalRecord.headSize <= CommitJournal.capacity {
@@ -89,7 +89,7 @@ struct CommitJournal {
     }
     try write(bytes, at: CommitJournal.start + offset)
     try sync()
-    return (Place(offset: offset + record.length, version: record.version), offset)
+    return Place(offset: offset + record.length, version: record.version)
   }
 
   /// Where a record goes; nil if there is no room. The end never meets the first record again, because then the ring would look empty.
@@ -99,13 +99,13 @@ struct CommitJournal {
     return length < first ? 0 : nil
   }
 
-  /// Makes a record void: its commit did not come about.
-  func void(at offset: Int) throws(StorageError) {
+  /// Makes a record void.
+  private func void(at offset: Int) throws(StorageError) {
     try write([UInt8](repeating: 0, count: JournalRecord.headSize), at: CommitJournal.start + offset)
     try sync()
   }
 
-  /// Makes what follows a version void: records of whoever was killed before its commit came about. `place` is behind the version's record.
+  /// Makes what follows a version void: records of commits that did not come about. `place` is behind the version's record.
   func voidRecords(after place: Place) throws(StorageError) {
     while let (_, offset) = try record(after: place) { try void(at: offset) }
   }

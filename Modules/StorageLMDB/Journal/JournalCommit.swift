@@ -10,8 +10,8 @@ struct JournalCommit {
   private let points: SafePoints
   private let (base, version): (Version, Version)
   private var differences = JournalDifferences()
-  /// Where the record is, once it is written.
-  private var place: Int?
+  /// Whether a record, or a part of it, may be in the journal.
+  private var isTried = false
   /// The bytes of the ring that are needed, about.
   private(set) var used: Int
 
@@ -30,27 +30,27 @@ struct JournalCommit {
   }
 
   /// Writes the record. False if the commit has to be synced instead: it is too long, or there is no room for it, or the disk refuses it.
-  /// Then there is no record.
+  /// Then the commit ends the journal, whatever the disk has taken in.
   mutating func write() -> Bool {
     if differences.isTooLong { return false }
     let record = differences.bytes.withUnsafeBytes {
       JournalRecord(run: plan.journal.run, base: base.rawValue, version: version.rawValue, $0)
     }
-    guard record.count <= CommitJournal.recordMax,
-      let written = try? plan.journal.append(record, differences.bytes, at: plan.end, first: plan.first)
-    else { return false }
-    place = written.at
+    guard record.count <= CommitJournal.recordMax else { return false }
+    isTried = true
+    guard let written = try? plan.journal.append(record, differences.bytes, at: plan.end, first: plan.first) else { return false }
     used += record.length
-    points.didAppend(plan.journal.run, written.end)
+    points.didAppend(plan.journal.run, written)
     return true
   }
 
-  /// Takes the record back: LMDB did not commit. Throws if the disk refuses that as well.
+  /// Takes the record back, also one that the disk refused, because it may have it all the same: LMDB did not commit. Throws if the disk
+  /// refuses that as well.
   mutating func revoke() throws(StorageError) {
-    guard let place else { return }
-    self.place = nil
+    guard isTried else { return }
+    isTried = false
     points.didAppend(plan.journal.run, plan.end)
-    try plan.journal.void(at: place)
+    try plan.journal.voidRecords(after: plan.end)
   }
 
   /// The value of a key in an open write, without its checksum; nil if there is none.
