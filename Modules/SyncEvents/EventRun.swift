@@ -19,8 +19,10 @@ actor EventRun {
   private var queued: Set<StorePath> = []
   /// The stores that were there when they were last listed.
   private var seen: Set<StorePath> = []
-  /// The stores that the handler follows.
+  /// The stores whose log the handler follows, under a lease.
   private var held: [StorePath: Held] = [:]
+  /// The stores whose news this process asked for, because it found nothing to do there and so has claimed nothing.
+  private var heard: Set<StorePath> = []
   /// Stores leased to others, or that failed, and when to retry them.
   private var waiting: [StorePath: Int64] = [:]
   private var uses: UInt64 = 0
@@ -76,6 +78,8 @@ actor EventRun {
     ticking.cancel()
     for (path, held) in held { try? await stores.renew(path, held.lease, until: clock(), at: clock()) }
     held = [:]
+    for path in heard { await stores.unfollow(path) }
+    heard = []
   }
 
   /// Registers the handler's name, however long that takes.
@@ -129,6 +133,7 @@ actor EventRun {
       guard (error as? ServerStoreError)?.code != .unknownStore else {
         // If it is listed again, it was made again.
         seen.remove(path)
+        if heard.remove(path) != nil { await stores.unfollow(path) }
         return
       }
       if (error as? ServerStoreError)?.code == .handlerRemoved {
@@ -146,6 +151,8 @@ actor EventRun {
   /// starts takes up only the stores that have news: a lease is a commit, and to begin is to take all objects.
   private func isAtRest(_ path: StorePath) async throws(ServerStoreError) -> Bool {
     if held[path] != nil || handler.looksForWaiting { return false }
+    // Without a claim nobody else would ask for the news of another server.
+    if heard.insert(path).inserted { await stores.follow(path) }
     // The head is read after the cursor, so where they are equal there was nothing at that moment. What comes later is told.
     guard let cursor = try await stores.handlers(path)[handler.name]?.cursor, try await stores.heads([path])[path] == cursor else {
       return false

@@ -166,9 +166,9 @@ public actor PostgresServerStore: SyncServerStore {
       return rows.count == 1 ? (try rows.int(0, 0), try rows.seq(0, 1)) : nil
     }
     guard let (number, head) = found else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
-    guard keeps else { return (number, head) }
-    numbers.withLock { $0[path] = (number, head) }
+    // Who follows it may only have looked so far, and waits for what comes.
     await news.watch(path, number, head)
+    if keeps { numbers.withLock { $0[path] = (number, head) } }
     return (number, head)
   }
 

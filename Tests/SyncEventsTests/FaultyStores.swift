@@ -20,6 +20,8 @@ final class FaultyStores: ServerStoreInFront {
   private let hasClaimed: @Sendable (StorePath) async -> Void
   private let willTellHandlers: @Sendable () throws(ServerStoreError) -> Void
   private let hearsNews: Bool
+  /// How often each path is followed.
+  let followers = Mutex<[StorePath: Int]>([:])
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
@@ -110,6 +112,16 @@ final class FaultyStores: ServerStoreInFront {
     return try await faulty(3) { () throws(ServerStoreError) in
       try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
     }
+  }
+
+  func follow(_ path: StorePath) async {
+    followers.withLock { $0[path, default: 0] += 1 }
+    await base.follow(path)
+  }
+
+  func unfollow(_ path: StorePath) async {
+    followers.withLock { $0[path, default: 0] -= 1 }
+    await base.unfollow(path)
   }
 
   func wakeups() async -> AsyncStream<StorePath> {

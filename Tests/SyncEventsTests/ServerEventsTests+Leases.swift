@@ -70,7 +70,8 @@ extension ServerEventsTests {
 
   @Test func aProcessThatStartsTakesUpOnlyTheStoresThatHaveNews() async throws {
     let (claims, calls) = (Calls(), Calls())
-    let shop = Shop(FaultyStores(MemoryServerStore(), nil, willClaim: { claims.note($0.text) }))
+    let stores = FaultyStores(MemoryServerStore(), nil, willClaim: { claims.note($0.text) })
+    let shop = Shop(stores)
     let paths = [Shop.path, "/shared/market"]
     let devices = [try await shop.open(path: paths[0]), try await shop.open(path: paths[1])]
     func run() async throws -> RunningEvents {
@@ -89,7 +90,11 @@ extension ServerEventsTests {
     let before = claims.all.count
     let second = try await run()
     for path in paths { try await second.caughtUp(shop, path: path) }
+    // A store that may leave out what it is not asked for tells of the one without news too.
+    let idle = try #require(StorePath(Shop.path))
+    #expect(stores.followers.withLock { $0[idle] } == 1)
     await second.end()
+    #expect(stores.followers.withLock { $0.values.allSatisfy { $0 == 0 } })
     #expect(claims.all.dropFirst(before) == ["/shared/market"])
     #expect(calls.all == ["1", "1", "2"])
   }

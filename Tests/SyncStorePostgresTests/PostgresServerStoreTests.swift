@@ -151,6 +151,13 @@ struct PostgresServerStoreTests {
     await second.follow(place)
     await second.unfollow(place)
     #expect(await second.news.watched == [place])
+    // A handler that finds nothing to do claims nothing, and waits for news.
+    await second.follow(paths[2])
+    #expect(try await second.handlers(paths[2]).isEmpty)
+    #expect(await second.news.watched == [place, paths[2]])
+    #expect(await !second.used.contains(paths[2]))
+    await second.unfollow(paths[2])
+    #expect(await second.news.watched == [place])
     for server in [first, second] { await server.close() }
   }
 
