@@ -79,7 +79,7 @@ public enum SyncErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case .unknownReference: "The change builds on something that the server does not know."
     case .schemaConflict: "The app's schema contradicts the store's."
     case .schemaTooNew: "The store's schema needs a newer app."
-    case .clockSkew: "The device's clock is too far ahead."
+    case .clockSkew: "Changes are dated too far ahead of the server's clock, or before what all devices have forgotten."
     case .replicaTaken: "Another device uses the number of this one."
     case .historyChanged: "The server's history is not the one that this device knows."
     case .replicaExpired: "The device was away for longer than the server remembers."

@@ -21,10 +21,21 @@ let forgettingChecks: [ServerStoreCheck] = [
     try await bench.stores.truncateLog(Bench.path, through: Seq(2))
     for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 2) }
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.floor, Stamp(milliseconds: 1_002, counter: 1, replica: Bench.ann))
-    // Offline work, dated long ago.
-    _ = try await bench.commit(Bench.bob, [Bench.creation(Bench.bob, 1, of: 9, milliseconds: 5)])
-    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 4) }
+    // The purge itself is an entry, and has no stamp.
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 3) }
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.floor, Stamp(milliseconds: 1_002, counter: 1, replica: Bench.ann))
+  },
+  ServerStoreCheck("whatIsDatedBeforeWhatIsForgottenIsToBeStampedAgain") { bench in
+    _ = try await bench.bind(Bench.ann)
+    for number in 1...2 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
+    try await bench.acknowledge(Bench.ann, 2)
+    try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(2))
+    // Whoever joins only now may have written long ago.
+    _ = try await bench.bind(Bench.bob)
+    for milliseconds in [5, 1_002] as [UInt64] {
+      try bench.expect(await bench.commit(Bench.bob, [Bench.creation(Bench.bob, 1, of: 9, milliseconds: milliseconds)]), [.skewed])
+    }
+    try bench.expect(await bench.commit(Bench.bob, [Bench.creation(Bench.bob, 1, of: 9, milliseconds: 1_003)]), [.accepted(Seq(4))])
   },
   ServerStoreCheck("nobodyIsFurtherThanTheLog") { bench in
     try await bench.bindBoth()

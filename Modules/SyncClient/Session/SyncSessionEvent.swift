@@ -107,7 +107,7 @@ package enum SyncResetCause: Hashable, Sendable {
   case otherHistory
   /// The server's objects differ from the file's, though the history is the same.
   case objectsDiffer
-  /// The server's clock refuses the stamps of the pending changes.
+  /// The server refuses the stamps of the pending changes: they are ahead of its clock, or from before what everybody has forgotten.
   case clock
 
   package var makesNewReplica: Bool { self == .otherHistory }

@@ -55,7 +55,7 @@ extension ServerLog {
     guard changesets.allSatisfy({ $0.author == id && $0.operations.allSatisfy(\.isWellFormed) }) else {
       return refuse(group, Verdict(.invalidChange, "It is not what its author could have made."), id, &replica)
     }
-    if changesets.contains(where: { isSkewed($0, at: time) }) { return group.map { _ in .skewed } }
+    if changesets.contains(where: { isSkewed($0, at: time) || isForgotten($0) }) { return group.map { _ in .skewed } }
     // The trial's state ends with the call: held twice, the state would be copied when it is changed.
     switch attempt(changesets, user: replica.user, judge) {
     case .refused(let verdict): return refuse(group, verdict, id, &replica)
@@ -163,6 +163,10 @@ extension ServerLog {
     replica.judgedStamp = stamp
     return .refused(head, verdict.code)
   }
+
+  /// Whether a changeset is dated before what everybody has forgotten. Only who was not known at the purge can have such: a device that
+  /// wrote before it ever joined. What its changes would lose against is gone, and epochs that it makes would be taken for forgotten ones.
+  private func isForgotten(_ changeset: Changeset) -> Bool { !changeset.operations.isEmpty && changeset.first <= state.floor }
 
   /// How far behind the latest stamp of the log another one may follow it, wherever the server's clock is: what sixteen million operations
   /// take, so that whoever has seen the latest one can write, and nobody gets far ahead of the others by this.

@@ -43,8 +43,9 @@ public protocol SyncServerStore: Sendable {
 
   /// Judges uploads of a replica in order, and commits those that pass. Returns one outcome for each.
   ///
-  /// The judge is not called for what the model itself refuses: a stamp too far ahead, an unknown epoch or element. Changesets of one
-  /// transaction (`Changeset.isContinued`) are committed or refused together. `refusalSeen` is the replica's last acknowledgement.
+  /// The judge is not called for what the model itself refuses: a stamp too far ahead, or from before the floor, an unknown epoch or
+  /// element. Changesets of one transaction (`Changeset.isContinued`) are committed or refused together. `refusalSeen` is the replica's
+  /// last acknowledgement.
   func commit(
     _ path: StorePath, _ replica: ReplicaID, _ uploads: [Upload], refusalSeen: Seq, at time: Int64, judge: @escaping UploadJudge
   ) async throws(ServerStoreError) -> [UploadOutcome]
@@ -123,7 +124,7 @@ public protocol SyncServerStore: Sendable {
   func wakeups() async -> AsyncStream<StorePath>
 
   /// Has news of a store reported until `unfollow` was called as often. There need not be a store at the path yet: its news is reported
-  /// from the next `bind` on.
+  /// from the next `bind`, or the next look at its `handlers`, on.
   func follow(_ path: StorePath) async
 
   /// Ends what one call of `follow` has begun.

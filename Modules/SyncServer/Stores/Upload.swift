@@ -37,7 +37,8 @@ public enum UploadOutcome: Hashable, Sendable {
   case behindRefusal
   /// An upload before it is missing. Ignored; it must be sent again in order.
   case gap(expected: UInt64)
-  /// Its stamps, or stamps that it names, are too far ahead of the server's clock. Ignored; it must be stamped again.
+  /// Its stamps, or stamps that it names, are too far ahead of the server's clock, or its stamps are not above the floor of the last purge.
+  /// Ignored; it must be stamped again.
   case skewed
   /// The rest of its transaction is missing. Ignored; it must be sent again as a whole.
   case incomplete
