@@ -153,5 +153,7 @@ final class WritingChild {
 
   deinit {
     if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    // Foundation keeps a process whose end its starter did not wait for, and with it the pipe.
+    try? output.fileHandleForReading.close()
   }
 }
