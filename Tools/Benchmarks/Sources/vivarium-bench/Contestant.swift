@@ -39,6 +39,8 @@ protocol Contestant: AnyObject {
 enum Engine: String, CaseIterable {
   case lmdb
   case sqlite
+  /// LMDB with a journal of small commits.
+  case journaledLMDB = "lmdb-journal"
   /// The two with a key.
   case sealedLMDB = "lmdb-sealed"
   case sealedSQLite = "sqlite-sealed"
@@ -54,6 +56,7 @@ enum Engine: String, CaseIterable {
     switch self {
     case .lmdb: try LMDBContestant(path: path, data: data)
     case .sqlite: try SQLiteContestant(path: path, data: data)
+    case .journaledLMDB: try JournaledLMDBContestant(path: path, data: data)
     case .sealedLMDB: try SealedLMDBContestant(path: path, data: data)
     case .sealedSQLite: try SealedSQLiteContestant(path: path, data: data)
     case .memory: try MemoryContestant(path: path, data: data)

@@ -39,7 +39,7 @@ struct RatioTable {
 
   private func peer(of engine: String) -> String? {
     switch engine {
-    case "lmdb", "memory": "raw-lmdb"
+    case "lmdb", "lmdb-journal", "memory": "raw-lmdb"
     case "sqlite", "grdb": "raw-sqlite"
     case "lmdb-sealed": "lmdb"
     case "sqlite-sealed": "sqlite"

@@ -142,6 +142,13 @@ final class LMDBContestant: VivariumContestant {
   }
 }
 
+final class JournaledLMDBContestant: VivariumContestant {
+  required convenience init(path: String, data: Dataset) throws {
+    let backend = LMDBBackend(path: path, keepsJournal: true)
+    try self.init(Store.Configuration(backend: backend, models: [TaskItem.self, Board.self]), data: data)
+  }
+}
+
 final class SQLiteContestant: VivariumContestant {
   required convenience init(path: String, data: Dataset) throws {
     try self.init(.sqlite(path, models: TaskItem.self, Board.self), data: data)
