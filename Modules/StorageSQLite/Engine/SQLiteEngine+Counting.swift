@@ -41,14 +41,14 @@ extension SQLiteEngine {
   }
 
   /// Whether the connection that watches for commits is open.
-  package var isWatching: Bool { watch.withLock { $0 != nil } }
+  package var isWatching: Bool { files.watch.withLock { $0 != nil } }
 
   /// The number of attempted checkpoints.
   package var checkpointAttempts: Int { checkpointer.attempts }
 
   /// The frames in the log, and how many of them are in the main file too.
   package var logFrames: (logged: UInt32, moved: UInt32) {
-    let frames = watch.withLock { $0?.frames ?? LogFrames() }
+    let frames = files.watch.withLock { $0?.frames ?? LogFrames() }
     return (frames.logged, frames.moved)
   }
 
@@ -58,7 +58,7 @@ extension SQLiteEngine {
   /// Makes all further syncs of commits fail, by a device that cannot be synced.
   package func failSyncs() throws(StorageError) {
     let device = try LogFile(path: "/dev/null")
-    log.withLock { $0 = device }
+    files.log.withLock { $0 = device }
   }
 
   /// Requests a checkpoint now.

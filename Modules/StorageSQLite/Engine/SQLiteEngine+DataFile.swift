@@ -35,7 +35,7 @@ extension SQLiteEngine {
     let stamp = FileStamp(file.path)
     if isImmutable, stamp == seen { return }
     let connection = try Connection.ours(file, isReadOnly: true, isImmutable: isImmutable)
-    try watch.withLock { watch throws(StorageError) in
+    try files.watch.withLock { watch throws(StorageError) in
       if !shared.withLock({ $0.isClosed }) { watch = try VersionWatch(connection, isImmutable: isImmutable) }
     }
     let old = shared.withLock { shared in
@@ -58,6 +58,6 @@ extension SQLiteEngine {
   /// Lets writers move their log into the data file, if this process reads the log and has no read of the data file alone.
   func leaveDataFileIfUnread() {
     let isUnread = shared.withLock { !$0.isImmutable && $0.immutableCount == 0 }
-    if isUnread { presence.withLock { $0?.leaveDataFile() } }
+    if isUnread { files.presence.withLock { $0?.leaveDataFile() } }
   }
 }

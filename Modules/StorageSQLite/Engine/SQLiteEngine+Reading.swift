@@ -43,7 +43,7 @@ extension SQLiteEngine {
     // Begins the read transaction without reading rows.
     try connection.run(StatementKey(.pin), "SELECT 1 FROM _vivarium_history WHERE 0")
     // Checked afterwards: if nothing was committed until now, the snapshot has that version.
-    let (version, isOwn) = watch.withLock { ($0?.known(), $0?.isOwn ?? false) }
+    let (version, isOwn) = files.watch.withLock { ($0?.known(), $0?.isOwn ?? false) }
     guard version == newest.version else { return nil }
     connection.use(newest.layout)
     return (newest, isOwn)

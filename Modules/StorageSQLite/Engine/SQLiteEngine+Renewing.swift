@@ -13,7 +13,7 @@ extension SQLiteEngine {
   /// there is nothing to do.
   package func renewReads() {
     if mark.isStale { return }
-    let (frames, now) = watch.withLock { watch in (watch?.frames ?? LogFrames(), watch?.state) }
+    let (frames, now) = files.watch.withLock { watch in (watch?.frames ?? LogFrames(), watch?.state) }
     guard let now, frames.areAllMoved, frames.logged >= SQLiteEngine.framesWorthRenewing else { return }
     // One at a time; a concurrent caller may skip it.
     renewed.withLockIfAvailable { renewed in

@@ -24,7 +24,7 @@ extension SQLiteEngine {
         bell.ring()
         try begin(connection, deadline)
       }
-      watch.withLock { $0?.noteBeginning() }
+      files.watch.withLock { $0?.noteBeginning() }
       guard let settled else {
         return SQLiteWriteTransaction(self, connection, try state(of: connection), hold, PositionCache(), ListTails())
       }
@@ -51,7 +51,7 @@ extension SQLiteEngine {
       if pagesMax > 0 { try writer.execute("PRAGMA max_page_count = \(pagesMax)") }
       shared.withLock { $0.durability.connectionIsFull = nil }
       // The watch counts commits.
-      try watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
+      try files.watch.withLock { watch throws(StorageError) in try makeWatch(&watch) }
       commitFiles.withLock { $0 = CommitFiles(file) }
       // The log may be new, and syncing it does not sync its directory entry.
       try Folder.sync(of: file.path)
@@ -84,7 +84,7 @@ extension SQLiteEngine {
   func prepareCommit(_ durability: Durability) throws(StorageError) {
     try checkFiles(beforeCommit: true)
     guard durability == .full, shared.withLock({ $0.durability.connectionIsFull }) != true else { return }
-    try log.withLock { log throws(StorageError) in
+    try files.log.withLock { log throws(StorageError) in
       if log == nil { log = try LogFile(database: file.path) }
     }
   }
@@ -106,7 +106,7 @@ extension SQLiteEngine {
       return shared.durability.connectionIsFull ?? false
     }
     // The writer's lock is still held, so no other version has been committed.
-    let (frames, salts) = watch.withLock { watch in
+    let (frames, salts) = files.watch.withLock { watch in
       watch?.note(state.version)
       watch?.markLog()
       return (watch?.frames ?? LogFrames(), watch?.salts)
@@ -115,7 +115,7 @@ extension SQLiteEngine {
     checkpointer.committed(frames)
     switch durability {
     case .full:
-      if !wasFull { try log.withLock { $0 }?.syncCommit() }
+      if !wasFull { try files.log.withLock { $0 }?.syncCommit() }
       if let salts, let data = commitFiles.withLock({ $0?.data }) {
         lock?.note(DurableNote(version: state.version.rawValue, log: salts), for: data)
       }
@@ -154,21 +154,10 @@ extension SQLiteEngine {
     guard let unused else { return }
     // Closing connections inherited from a parent process does nothing.
     if mark.isStale { return }
-    // The checkpointer may return the last connection, and would wait for itself.
-    if checkpointer.isCaller { DispatchQueue.global().async { [self] in letGo(of: unused) } } else { letGo(of: unused) }
-  }
-
-  private func letGo(of unused: [Connection]) {
-    checkpointer.close()
-    // All connections before the presence: the last to close removes the log by its name, which may belong to another store
-    // once the presence is released.
-    for connection in unused { connection.shut() }
-    watch.withLock { watch in
-      watch?.shut()
-      watch = nil
-    }
-    log.withLock { $0 = nil }
-    letGoOfFile()
+    // The checkpointer may return the last connection, or be the last to have the engine, and would wait for itself. The engine may be gone
+    // by then: only what is left of it is kept.
+    let files = files
+    if files.checkpointer.isCaller { DispatchQueue.global().async { files.letGo(of: unused) } } else { files.letGo(of: unused) }
   }
 }
 

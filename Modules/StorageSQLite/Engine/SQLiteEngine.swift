@@ -42,19 +42,12 @@ public final class SQLiteEngine: StorageEngine {
   let options: OpenOptions
   let mark = ForkMark()
   let shared = Mutex(Shared())
-  /// Created on demand: opening a store for reading needs one connection, not two.
-  let watch = Mutex<VersionWatch?>(nil)
   let bell: FileDoorbell
-  let checkpointer: Checkpointer
   /// nil when read-only.
   let lock: FileWriterLock?
-  /// Released when the engine releases the file.
-  let presence: Mutex<StorePresence?>
-  private let held: Mutex<HeldFiles?>
-  /// There was no log before this engine's, so it should leave none.
-  let hasMadeLog: Bool
-  /// Open from the first commit that we sync ourselves.
-  let log = Mutex<LogFile?>(nil)
+  /// What is given up after the last connection.
+  let files: EngineFiles
+  var checkpointer: Checkpointer { files.checkpointer }
   /// The files that commits are written to; nil before the first write.
   let commitFiles = Mutex<CommitFiles?>(nil)
   /// The last state of the file for which no read of this process needs the log.
@@ -83,12 +76,10 @@ public final class SQLiteEngine: StorageEngine {
     self.forget = forget
     let hadLog = file.hasLog
     let (presence, isImmutable) = try SQLiteEngine.announce(file, options)
-    hasMadeLog = options.isReadOnly && !isImmutable && !hadLog
-    held = Mutex(HeldFiles(path: file.path))
-    self.presence = Mutex(presence)
     lock = options.isReadOnly ? nil : try FileWriterLock(path: file.coordinationPath, mode: file.sideMode)
     bell = try FileDoorbell(path: file.bellPath, isReadOnly: options.isReadOnly, mode: file.sideMode)
-    checkpointer = Checkpointer(file, lock: lock)
+    files = EngineFiles(
+      file, Checkpointer(file, lock: lock), presence, hasMadeLog: options.isReadOnly && !isImmutable && !hadLog)
     shared.withLock { shared in
       shared.isImmutable = isImmutable
       shared.stamp = isImmutable ? FileStamp(file.path) : nil
@@ -102,8 +93,6 @@ public final class SQLiteEngine: StorageEngine {
       guard let self else { return }
       renewReads()
       bell.ring()
-      // The last reference must not be released here: closing waits for the checkpointer.
-      DispatchQueue.global().async { withExtendedLifetime(self) {} }
     }
   }
 
@@ -156,7 +145,7 @@ public final class SQLiteEngine: StorageEngine {
   public func latestVersion() throws(StorageError) -> Version {
     try mark.check()
     if options.isReadOnly { try followLog() }
-    return try watch.withLock { watch throws(StorageError) in
+    return try files.watch.withLock { watch throws(StorageError) in
       try makeWatch(&watch)
       return try watch?.latest() ?? Version(0)
     }
@@ -195,16 +184,5 @@ public final class SQLiteEngine: StorageEngine {
       return !shared.isClosed
     }
     if isFirst { letGoIfUnused() }
-  }
-
-  /// Call after the last connection was closed.
-  func letGoOfFile() {
-    if hasMadeLog, let connection = try? Connection.ours(file, isReadOnly: false) {
-      // A read-only connection cannot remove the log; this one does, unless there are others.
-      _ = try? connection.readVersions()
-      connection.shut()
-    }
-    held.withLock { $0 = nil }
-    presence.withLock { $0 = nil }
   }
 }
