@@ -8,7 +8,8 @@ import VivariumTestSupport
 
 /// An engine ends with its last reference, wherever that is let go.
 @Suite struct LastReferenceTests {
-  /// The checkpointer has the engine while it asks its reads to let go of the log. It may be the last to have it, and cannot wait for itself.
+  /// The checkpointer has the engine while it asks its reads to let go of the log. It may be the last to have it, and cannot wait for
+  /// itself.
   @Test func theCheckpointerMayHaveTheLastOne() throws {
     let place = Place()
     let held = Mutex<SQLiteEngine?>(nil)
