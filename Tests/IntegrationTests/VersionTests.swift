@@ -118,8 +118,8 @@ import VivariumTestSupport
 
   @Test(arguments: [Engine.lmdb, .sqlite]) func underAPolicyAHeldVersionDoesNotGrowTheFile(engine: Engine) throws {
     let (free, held) = (try growth(engine, expiresAfter: .zero), try growth(engine, expiresAfter: nil))
-    // The same commits, with the version held and without. A store that rests keeps no hold of SQLite's log: there it costs nothing.
-    #expect(free <= 4 << 20 && (engine == .sqlite ? held <= 5 << 20 : held >= 2 * free), "\(free) and \(held) bytes")
+    // The same commits, with the version held and without.
+    #expect(free <= 6 << 20 && held >= 2 * free, "\(free) and \(held) bytes")
   }
 
   /// By how many bytes the files of a store grow in many small commits beside a reader that does not follow by itself.
@@ -135,8 +135,12 @@ import VivariumTestSupport
     let writer = try Store(configuration)
     try writer.write { for i in 0..<2_000 { try writer.add(Book(title: String(repeating: "\(i) ", count: 40), pages: i)) } }
     let books = Array(writer.objects(Book.self))
-    let before = try writer.statistics().fileBytes
-    for commit in 0..<environmentNumber("VIVARIUM_HELD_COMMITS", default: engine == .sqlite ? 600 : 1_200) {
+    // More than SQLite's log has before it begins anew. The history of many commits is as long as it gets before the growth is measured.
+    let count = environmentNumber("VIVARIUM_HELD_COMMITS", default: engine == .sqlite ? 4_000 : 1_200)
+    let begun = count > 24_000 ? 12_000 : 0
+    var before = 0
+    for commit in 0..<begun + count {
+      if commit == begun { before = try writer.statistics().fileBytes }
       try writer.write { books[commit % books.count].title = String(repeating: "\(commit) ", count: 40) }
       if expiresAfter != nil, commit % 50 == 0 { #expect(told.wait { queue.sync { resting.version } == writer.version }) }
     }
