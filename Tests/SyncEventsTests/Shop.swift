@@ -77,6 +77,8 @@ struct HostConnector: SyncConnector {
   func events(clock: @escaping @Sendable () -> Int64, _ change: (inout ServerEvents.Options) -> Void) -> ServerEvents {
     var options = ServerEvents.Options()
     (options.firstDelay, options.longestDelay, options.pause) = (.milliseconds(2), .milliseconds(20), .milliseconds(20))
+    // Longer than a busy machine stands still: who loses a lease calls its handler again.
+    options.lease = .seconds(3_600)
     change(&options)
     return ServerEvents(stores, models: Order.self, Customer.self, Address.self, Invoice.self, options: options, clock: clock)
   }
