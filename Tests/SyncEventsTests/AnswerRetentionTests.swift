@@ -9,7 +9,7 @@ import Testing
 import Vivarium
 
 /// Answered messages over sync do not stay for ever: who answers deletes them, for all.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct AnswerRetentionTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct AnswerRetentionTests {
   /// A clock that a test sets ahead.
   private final class Ahead: Sendable {
     private let milliseconds = Mutex<Int64>(0)

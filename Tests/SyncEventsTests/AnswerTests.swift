@@ -61,7 +61,7 @@ extension Store {
 }
 
 /// Objects as messages over sync: devices ask, a process of the server answers.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct AnswerTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct AnswerTests {
   private nonisolated static func reply(to question: Question, in store: Store) throws {
     question.answer = "to \(question.text)"
     question.increment(\.answers)
@@ -208,8 +208,8 @@ extension Store {
     for _ in 0..<4 {
       let shop = Shop()
       let phone = try shop.phone()
-      func answering(_ stores: any SyncServerStore) async throws -> ServerEvents {
-        let events = shop.answering(stores, lease: .milliseconds(40))
+      func answering(_ stores: any SyncServerStore, lease: Duration = .milliseconds(40)) async throws -> ServerEvents {
+        let events = shop.answering(stores, lease: lease)
         try await events.answer(store: Shop.path, Question.self, named: "answers") { question, _, store in
           try AnswerTests.reply(to: question, in: store)
         }
@@ -229,7 +229,7 @@ extension Store {
         task.cancel()
         if random.oneIn(2) { await task.value }
       }
-      let running = RunningEvents(try await answering(shop.stores))
+      let running = RunningEvents(try await answering(shop.stores, lease: .seconds(3_600)))
       try await running.caughtUp(shop, handler: "answers")
       await running.end()
       try await phone.received()

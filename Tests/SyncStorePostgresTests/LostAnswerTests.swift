@@ -84,7 +84,7 @@ final class ForgetfulServer: Sendable {
 }
 
 @Suite(
-  "What a server does once although the answer was lost", .serialized, .timeLimit(.minutes(5)),
+  "What a server does once although the answer was lost", .serialized, .timeLimit(.minutes(15)),
   .enabled(if: PostgresCluster.isInstalled, "PostgreSQL is not installed"))
 struct LostAnswerTests {
   private static let path = RandomAuthor.path
@@ -173,7 +173,7 @@ struct LostAnswerTests {
 }
 
 @Suite(
-  "Servers of a database that crashes", .timeLimit(.minutes(5)),
+  "Servers of a database that crashes", .timeLimit(.minutes(15)),
   .enabled(if: PostgresCluster.isInstalled, "PostgreSQL is not installed"))
 struct DatabaseCrashTests {
   @Test("go on when it has recovered, and hear of each other again")
