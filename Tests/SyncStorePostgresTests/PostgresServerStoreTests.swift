@@ -137,8 +137,11 @@ struct PostgresServerStoreTests {
     #expect(await second.news.watched == [place])
     var heard = await second.wakeups().makeAsyncIterator()
     _ = try await first.bind(place, ReplicaID(3), secret: [1], user: "u", at: 1)
-    _ = try await first.commit(
-      place, ReplicaID(3), [.changeset(.creating(1, by: ReplicaID(3)))], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+    // Dated after what was purged.
+    let outcomes = try await first.commit(
+      place, ReplicaID(3), [.changeset(.creating(1, by: ReplicaID(3), milliseconds: 2_000))], refusalSeen: .zero, at: 1_000_000
+    ) { _ in nil }
+    try #require(outcomes == [.accepted(Seq(3))])
     #expect(await heard.next() == place)
     await second.unfollow(place)
     #expect(await second.news.watched.isEmpty)
@@ -205,10 +208,10 @@ struct PostgresServerStoreTests {
 
 extension Changeset {
   /// One that creates an object and names it.
-  static func creating(_ clientSeq: UInt64, by replica: ReplicaID) -> Changeset {
+  static func creating(_ clientSeq: UInt64, by replica: ReplicaID, milliseconds: UInt64? = nil) -> Changeset {
     let object = ObjectIdentity("Thing", .int(Int64(replica.rawValue * 1_000 + clientSeq)))
     return Changeset(
-      clientSeq: clientSeq, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + clientSeq, counter: 0, replica: replica),
+      clientSeq: clientSeq, baseSeq: .zero, first: Stamp(milliseconds: milliseconds ?? 1_000 + clientSeq, counter: 0, replica: replica),
       operations: [
         SyncModel.Operation(object, epoch: .zero, .create),
         SyncModel.Operation(object, epoch: .zero, .set("name", .string("\(replica).\(clientSeq)"), isDefault: false)),
