@@ -40,12 +40,13 @@ struct HandlerCommand: AsyncParsableCommand {
         FileHandle.standardError.write(Data("\(notice)\n".utf8))
       }
     }
-    try await events.on(store: "/shared/*", Tally.self, named: "hearing") { change, store in
+    // Not of other checks' stores: in one database, these would wait for handlers that nobody runs any more before they forget anything.
+    try await events.on(store: "/*/heard", Tally.self, named: "hearing") { change, store in
       guard let tally = change.new else { return }
       let heard = try store.object(Heard.self, forPrimaryKey: tally.device) ?? store.create(Heard.self, value: ["device": tally.device])
       heard.numbers.append(tally.count)
     }
-    try await events.answer(store: "/shared/*", Question.self, named: "answering") { question, _, _ in
+    try await events.answer(store: "/*/heard", Question.self, named: "answering") { question, _, _ in
       question.answer = question.number * 2
       question.increment(\.times)
     }
