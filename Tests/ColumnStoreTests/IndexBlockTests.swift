@@ -83,6 +83,12 @@ import VivariumTestSupport
       if random.oneIn(3) { bytes.removeLast(random.below(bytes.count)) }
       let damaged = ValueBuffer(bytes)
       guard let block = try? IndexBlock(damaged.bytes, isWord: false) else { continue }
+      // A read behind the end would find something, and end nothing.
+      func number(_ at: Int, _ width: Int) -> Int { bytes[at..<at + width].reversed().reduce(0) { $0 << 8 | Int($1) } }
+      let (offsetWidth, objectWidth) = (Int(bytes[1]), Int(bytes[2]))
+      let fixed = number(16, 4) + block.count * objectWidth + (block.count + 1) * offsetWidth
+      #expect(IndexBlock.headerSize + fixed <= bytes.count)
+      #expect(IndexBlock.headerSize + fixed + number(IndexBlock.headerSize + fixed - offsetWidth, offsetWidth) <= bytes.count)
       for i in 0..<block.count {
         _ = block.object(at: i)
         for byte in block.key(at: i, in: arena) { _ = byte }
@@ -104,6 +110,9 @@ import VivariumTestSupport
         if random.oneIn(3) { bytes.removeLast(random.below(bytes.count)) }
         let damaged = ValueBuffer(bytes)
         guard let block = try? IndexBlock(damaged.bytes, isWord: true) else { continue }
+        // A read behind the end would find something, and end nothing.
+        let widths = Int(bytes[1]) + Int(bytes[2])
+        #expect(IndexBlock.headerSize + block.count * widths <= bytes.count)
         for i in 0..<block.count { _ = (block.word(at: i), block.object(at: i)) }
         let position = block.position(ofWord: UInt64(random.below(spread)), object: .min)
         #expect((0...block.count).contains(position))
