@@ -69,7 +69,7 @@ import VivariumTestSupport
   @Test func aColumnOfNumbersHasNothingOutsideIt() throws {
     let column = EditedColumn(form: .integer, capacity: 3)
     for word in [1, 2, 3] { column.append(word: Int64(word), isNull: false) }
-    var bytes = Array(ColumnEncoder.encode(column).bytes)
+    var bytes = Array(ColumnEncoder.encode(column).keptBytes)
     bytes[1] |= ColumnHeader.hasExternal
     bytes.insert(contentsOf: [UInt8](repeating: 255, count: 8), at: ColumnHeader.size)
     refuses { _ = try DecodedColumn(ValueBuffer(bytes).keptBytes, form: .integer, count: 3) }
