@@ -66,6 +66,19 @@ import VivariumTestSupport
     deinit { gone.fire() }
   }
 
+  /// A store of a thread that has ended, with an observer that was stopped there, or was not.
+  private static func leave(_ configuration: Store.Configuration, isStopped: Bool = false) -> Left {
+    let left = Left()
+    onEndedThread {
+      guard let store = try? Store(configuration, runLoop: .current) else { return }
+      let books = store.objects(Book.self)
+      left.store = store
+      left.token = books.observe { _ in _ = books.count }
+      if isStopped { left.token?.stop() }
+    }
+    return left
+  }
+
   /// Its run loop takes turns that never come: what waits for one, a stopped observer, is let go without.
   @Test(arguments: Engine.allCases) func theStoreOfAThreadThatEndedGoesWithItsLastToken(engine: Engine) throws {
     let (configuration, directory) = engine.place()
@@ -73,13 +86,7 @@ import VivariumTestSupport
     let writer = try Store(configuration)
     try writer.write { try writer.add(Book()) }
     let version = writer.version
-    let left = Left()
-    onEndedThread {
-      guard let store = try? Store(configuration, runLoop: .current) else { return }
-      let books = store.objects(Book.self)
-      left.store = store
-      left.token = books.observe { _ in _ = books.count }
-    }
+    let left = ContextTests.leave(configuration)
     try writer.write { try writer.add(Book()) }
     #expect(try left.store != nil && writer.heldVersions().contains { $0.version == version })
     left.token?.stop()
@@ -96,14 +103,7 @@ import VivariumTestSupport
     let writer = try Store(configuration)
     try writer.write { try writer.add(Book()) }
     let version = writer.version
-    let left = Left()
-    onEndedThread {
-      guard let store = try? Store(configuration, runLoop: .current) else { return }
-      let books = store.objects(Book.self)
-      left.store = store
-      left.token = books.observe { _ in _ = books.count }
-      left.token?.stop()
-    }
+    let left = ContextTests.leave(configuration, isStopped: true)
     #expect(left.token?.isActive == false && left.store == nil)
     try writer.write { try writer.add(Book()) }
     // The notifier gives its version back there.

@@ -50,6 +50,20 @@ import VivariumTestSupport
     return model
   }
 
+  /// A new store with all versions up to one. The first ones are synced, and a crash leaves the file as it was behind them.
+  static func write(_ path: String, through last: UInt64) throws -> LMDBStore {
+    let store = try LMDBStore(path: path, keepsJournal: true)
+    let points = try store.environment().safePoints
+    // What the background syncs would be no loss to play.
+    points.pauseBackground()
+    for version in 1...last {
+      try store.put(entries(version), version, .full)
+      points.pauseBackground()
+      if version == 8 { try PlayedCrash.keep(path) }
+    }
+    return store
+  }
+
   /// That the store has a version, and nothing else.
   private func expect(_ store: LMDBStore, _ version: UInt64, _ what: Comment) throws {
     #expect(try store.latestVersion() == Version(version), what)
@@ -59,17 +73,8 @@ import VivariumTestSupport
 
   @Test(arguments: 0..<8) func everyCommitThatReturnedIsThereAfterACrash(_ round: Int) async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
-      let store = try LMDBStore(path: path, keepsJournal: true)
-      let points = try store.environment().safePoints
-      for version in 1...UInt64(8) { try store.put(JournalTests.entries(version), version, .full) }
-      try PlayedCrash.keep(path)
-      // What the background syncs would be no loss to play.
-      points.pauseBackground()
-      for version in 9...UInt64(60 + round) {
-        try store.put(JournalTests.entries(version), version, .full)
-        points.pauseBackground()
-      }
-      kill(getpid(), SIGKILL)
+      let store = try JournalTests.write(path, through: UInt64(60 + round))
+      withExtendedLifetime(store) { _ = kill(getpid(), SIGKILL) }
     }
     let seed = SeededGenerator.forTest().seed
     let point = try #require(try point())
@@ -135,14 +140,8 @@ import VivariumTestSupport
   /// A record of which the disk has only a part was not waited for.
   @Test func aTornRecordIsTheEnd() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let store = try LMDBStore(path: path, keepsJournal: true)
-      try store.environment().safePoints.pauseBackground()
-      for version in 1...UInt64(30) {
-        try store.put(JournalTests.entries(version), version, .full)
-        try store.environment().safePoints.pauseBackground()
-        if version == 8 { try PlayedCrash.keep(path) }
-      }
-      kill(getpid(), SIGKILL)
+      let store = try JournalTests.write(path, through: 30)
+      withExtendedLifetime(store) { _ = kill(getpid(), SIGKILL) }
     }
     let newest = try #require(try point())
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path + ".safe"))
@@ -162,14 +161,8 @@ import VivariumTestSupport
   /// Whoever is killed between the record and LMDB's commit leaves a record that follows the same version as the next one.
   @Test(arguments: [false, true]) func aRecordWithoutItsCommitGivesWayToTheNext(_ isLonger: Bool) async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, isLonger = isLonger as Bool] in
-      let store = try LMDBStore(path: path, keepsJournal: true)
+      let store = try JournalTests.write(path, through: 20)
       let environment = try store.environment()
-      environment.safePoints.pauseBackground()
-      for version in 1...UInt64(20) {
-        try store.put(JournalTests.entries(version), version, .full)
-        environment.safePoints.pauseBackground()
-        if version == 8 { try PlayedCrash.keep(path) }
-      }
       let hold = try #require(try environment.acquireWriter(.never))
       let plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
       var lost = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
@@ -193,14 +186,8 @@ import VivariumTestSupport
   /// Whoever copies the files after a crash, before the store is opened again, has everything too.
   @Test func aCopyOfTheFilesAfterACrashIsWhole() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-      let store = try LMDBStore(path: path, keepsJournal: true)
-      try store.environment().safePoints.pauseBackground()
-      for version in 1...UInt64(30) {
-        try store.put(JournalTests.entries(version), version, .full)
-        try store.environment().safePoints.pauseBackground()
-        if version == 8 { try PlayedCrash.keep(path) }
-      }
-      kill(getpid(), SIGKILL)
+      let store = try JournalTests.write(path, through: 30)
+      withExtendedLifetime(store) { _ = kill(getpid(), SIGKILL) }
     }
     try crash.happen(seed: 11)
     let copy = scratch.file("b")

@@ -69,3 +69,16 @@ enum Rank: Int, PersistableEnum { case low = 1, high = 9 }
   var label = 0
   var next: Node?
 }
+
+extension Store {
+  /// In one write, an object for each number.
+  func add(numbers: some Sequence<Int>) throws {
+    try write {
+      for number in numbers {
+        let object = Everything()
+        object.int = number
+        try add(object)
+      }
+    }
+  }
+}

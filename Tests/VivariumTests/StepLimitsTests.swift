@@ -13,16 +13,6 @@ import VivariumTestSupport
   private let queue = DispatchQueue(label: "observing")
   private let heard = Mailbox<[Int]>(empty: [])
 
-  private func add(_ numbers: some Sequence<Int>, to store: Store) throws {
-    try store.write {
-      for number in numbers {
-        let object = Everything()
-        object.int = number
-        try store.add(object)
-      }
-    }
-  }
-
   private func observe(_ results: Results<Everything>) -> NotificationToken {
     results.observe(on: queue) { [heard] change in heard.send(change.collection?.map(\.int) ?? []) }
   }
@@ -41,11 +31,11 @@ import VivariumTestSupport
 
   @Test func aCommitThatManyResultsSeeWaitsForNoContext() throws {
     let store = try Store(configuration.counted(by: held))
-    try add([1], to: store)
+    try store.add(numbers: [1])
     let all = store.objects(Everything.self).sorted(by: \.int)
     let tokens = (0..<33).map { least in observe(all.where { $0.int > -least }) }
     for _ in tokens { #expect(heard.next() == [1]) }
-    #expect(try isTakenAtOnce(of: store, observers: tokens.count) { try add([2], to: store) })
+    #expect(try isTakenAtOnce(of: store, observers: tokens.count) { try store.add(numbers: [2]) })
     for token in tokens { token.stop() }
     queue.sync {}
   }
@@ -83,12 +73,12 @@ import VivariumTestSupport
   /// The small one waits for a context, which would find both.
   @Test func aLargeCommitAfterASmallOneWaitsForNoContext() throws {
     let store = try Store(configuration.counted(by: held))
-    try add([1], to: store)
+    try store.add(numbers: [1])
     let token = observe(store.objects(Everything.self).sorted(by: \.int))
     #expect(heard.next() == [1])
     let isTaken = try isTakenAtOnce(of: store) {
-      try add([2], to: store)
-      try add(3...100, to: store)
+      try store.add(numbers: [2])
+      try store.add(numbers: 3...100)
     }
     #expect(isTaken)
     #expect(heard.next() == Array(1...100))
@@ -99,7 +89,7 @@ import VivariumTestSupport
   /// The notifier's thread releases the version before, so that the turn need not before it tells its own observers.
   @Test func whoeverTakesAStepIsToldBeforeTheOldVersionIsReleased() throws {
     let store = try Store(configuration.counted(by: held))
-    try add([1], to: store)
+    try store.add(numbers: [1])
     let token = observe(store.objects(Everything.self).sorted(by: \.int))
     #expect(heard.next() == [1])
     _ = store.notifierWork
@@ -107,7 +97,7 @@ import VivariumTestSupport
     do {
       notifier.suspend()
       defer { notifier.resume() }
-      try add([2], to: store)
+      try store.add(numbers: [2])
       #expect(heard.next() == [1, 2])
       queue.sync {}
       #expect(held.count(of: version) == 1)
@@ -126,7 +116,7 @@ import VivariumTestSupport
       ForwardingEngine(engine, read: { HistoryRead(base: $0, history: history) })
     }
     let (store, other) = (try Store(seen), try Store(configuration))
-    try add([0], to: store)
+    try store.add(numbers: [0])
     let token = observe(store.objects(Everything.self).sorted(by: \.int))
     #expect(heard.next() == [0])
     _ = store.notifierWork
@@ -137,7 +127,7 @@ import VivariumTestSupport
       do {
         queue.suspend()
         defer { queue.resume() }
-        for number in 1...1_000 { try add([number], to: other) }
+        for number in 1...1_000 { try other.add(numbers: [number]) }
       }
       #expect(history.called.wait())
       queue.sync {}

@@ -9,23 +9,13 @@ import VivariumTestSupport
   private let queue = DispatchQueue(label: "observing")
   private let heard = Mailbox<[Int]>(empty: [])
 
-  private func add(_ numbers: some Sequence<Int>, to store: Store) throws {
-    try store.write {
-      for number in numbers {
-        let object = Everything()
-        object.int = number
-        try store.add(object)
-      }
-    }
-  }
-
   private func observe(_ results: Results<Everything>) -> NotificationToken {
     results.observe(on: queue) { [heard] change in heard.send(change.collection?.map(\.int) ?? []) }
   }
 
   @Test func aSmallChangeIsToldWithoutTheNotifiersThread() throws {
     let store = try Store(configuration)
-    try add([3, 1], to: store)
+    try store.add(numbers: [3, 1])
     let token = observe(store.objects(Everything.self).sorted(by: \.int))
     #expect(heard.next() == [1, 3])
     let before = store.notifierWork
@@ -34,7 +24,7 @@ import VivariumTestSupport
       notifier.suspend()
       // Whatever fails: a queue that is suspended must not go.
       defer { notifier.resume() }
-      try add([2], to: store)
+      try store.add(numbers: [2])
       #expect(heard.next() == [1, 2, 3])
     }
     let after = store.notifierWork
@@ -47,14 +37,14 @@ import VivariumTestSupport
   @Test func aContextThatHasNoTimeLeavesTheStepToTheNotifier() throws {
     let held = HeldReads()
     let store = try Store(configuration.counted(by: held))
-    try add([1], to: store)
+    try store.add(numbers: [1])
     let token = observe(store.objects(Everything.self).sorted(by: \.int))
     #expect(heard.next() == [1])
     let version = store.version
     do {
       queue.suspend()
       defer { queue.resume() }
-      try add([2], to: store)
+      try store.add(numbers: [2])
       #expect(held.ended.wait(seconds: 60) { held.count(of: version) <= 1 })
     }
     #expect(heard.next() == [1, 2])
@@ -69,7 +59,7 @@ import VivariumTestSupport
     let token = observe(results)
     #expect(heard.next() == first)
     let before = store.notifierWork
-    try add(numbers, to: store)
+    try store.add(numbers: numbers)
     #expect(heard.next() == first + numbers)
     let after = store.notifierWork
     token.stop()
@@ -79,14 +69,14 @@ import VivariumTestSupport
 
   @Test func aLargeCommitIsTheNotifiersStep() throws {
     let store = try Store(configuration)
-    try add([0], to: store)
+    try store.add(numbers: [0])
     let results = store.objects(Everything.self).sorted(by: \.int)
     #expect(try stepsInTurns(of: results, from: [0], adding: Array(1...100), to: store) == 0)
   }
 
   @Test func whatIsAskedAgainIsTheNotifiersStep() throws {
     let store = try Store(configuration)
-    try add([1], to: store)
+    try store.add(numbers: [1])
     let results = store.objects(Everything.self).distinct(by: \.int)
     #expect(try stepsInTurns(of: results, from: [1], adding: [2], to: store) == 0)
   }

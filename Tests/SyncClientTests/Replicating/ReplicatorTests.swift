@@ -17,6 +17,18 @@ import VivariumTestSupport
   var tags: LiveList<String>
 }
 
+extension Store {
+  /// Sends what waits to a host's store, and takes in what that has.
+  @MainActor func exchange(_ path: String, with host: SyncHost, as user: String) async throws {
+    let replicator = replicator(path: path, connector: TestConnector(host), credentials: FixedToken(user))
+    await replicator.start()
+    try await replicator.uploaded()
+    try await replicator.downloaded()
+    await replicator.stop()
+    refresh()
+  }
+}
+
 /// Connects to a host within the process, through a wire that can be cut.
 final class TestConnector: SyncConnector {
   private struct State {
