@@ -124,6 +124,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
       return end()
     }
     wake(at: Date().addingTimeInterval(1))
+    // What was deleted with the write may be there again.
+    (lastAgeing, lastKeeping) = (nil, nil)
     let kind = code?.rawValue ?? "\(error)"
     if failure == kind { return }
     failure = kind

@@ -16,8 +16,8 @@ import Foundation
 final class AnswerRetention: Sendable {
   private let rules: HandlingRules.Retention
   private let clock: @Sendable () -> Int64
-  /// When each store was last looked through, in milliseconds; only those of the last minute.
-  private let looked = Mutex<[StorePath: Int64]>([:])
+  /// When each store was last looked through, in milliseconds, and at which message; only those of the last minute.
+  private let looked = Mutex<[StorePath: (time: Int64, at: String)]>([:])
 
   /// How often a store is looked through at most, in milliseconds.
   private static let pause: Int64 = 60_000
@@ -26,10 +26,11 @@ final class AnswerRetention: Sendable {
     (self.rules, self.clock) = (rules, clock)
   }
 
-  /// Deletes what is too old or too much, if the store is due for it. In a write. O(answered messages) when it is due.
-  func trim<M: Message>(_ type: M.Type, of path: StorePath, in store: Store) throws {
+  /// Deletes what is too old or too much, if the store is due for it. In the write that answers a message. O(answered messages) when it is
+  /// due.
+  func trim<M: Message>(with change: ServerChange<M>, in store: Store) throws {
     let now = clock()
-    guard isDue(path, at: now) else { return }
+    guard isDue(change.store, with: change.idempotencyKey, at: now) else { return }
     let answered = [MessageStatus.success, .error]
       .flatMap { Array(store.objects(M.self).matching("status", .int(Int64($0.rawValue)))) }
       .sorted { $0.updatedAt < $1.updatedAt }
@@ -42,12 +43,13 @@ final class AnswerRetention: Sendable {
     for message in answered.prefix(surplus) { try delete(message, in: store) }
   }
 
-  private func isDue(_ path: StorePath, at now: Int64) -> Bool {
+  private func isDue(_ path: StorePath, with key: String, at now: Int64) -> Bool {
     looked.withLock { looked in
-      // A clock that was set back must not put it off.
-      if let last = looked[path], abs(now - last) < AnswerRetention.pause { return false }
-      looked = looked.filter { abs(now - $0.value) < AnswerRetention.pause }
-      looked[path] = now
+      // A message that is answered again was not answered: what was deleted with it is there. A clock that was set back must not put it
+      // off.
+      if let last = looked[path], last.at != key, abs(now - last.time) < AnswerRetention.pause { return false }
+      looked = looked.filter { abs(now - $0.value.time) < AnswerRetention.pause }
+      looked[path] = (now, key)
       return true
     }
   }

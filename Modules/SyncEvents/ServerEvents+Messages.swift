@@ -70,7 +70,7 @@ extension ServerEvents {
         }
         try failures.forget(change, after: store)
         if !message.isInvalidated, message.status == .notProcessed { message.succeed() }
-        try retention?.trim(M.self, of: change.store, in: store)
+        try retention?.trim(with: change, in: store)
       }
     }
   }

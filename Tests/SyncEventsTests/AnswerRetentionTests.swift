@@ -78,6 +78,30 @@ import Vivarium
     #expect(phone.dialogue == ["c: success to c 1", "d: success to d 1"])
   }
 
+  /// An answer that the server does not take is made again, and so is what it deletes: nothing may put that off by a minute.
+  @Test func whatWasDeletedWithAnAnswerThatWasUndoneIsDeletedWithTheNext() async throws {
+    let isFailing = Atomic(false)
+    let shop = Shop(
+      FaultyStores(MemoryServerStore(), nil, willWrite: { () throws(ServerStoreError) in
+        if isFailing.exchange(false, ordering: .relaxed) { throw ServerStoreError(.unavailable, "It is not in reach.") }
+      }))
+    let clock = Ahead()
+    let phone = try shop.phone()
+    let running = try await answering(shop, .init(count: 1), clock)
+    try await running.caughtUp(shop, handler: "answers")
+    for text in ["a", "b"] { try await phone.ask(text) }
+    try await running.caughtUp(shop, handler: "answers")
+    clock.set(61)
+    isFailing.store(true, ordering: .relaxed)
+    try await phone.ask("c")
+    try await running.caughtUp(shop, handler: "answers")
+    await running.end()
+    try await phone.received()
+    let hasFailed = !isFailing.load(ordering: .relaxed)
+    #expect(hasFailed)
+    #expect(phone.dialogue == ["c: success to c 1"])
+  }
+
   /// A device that was away takes an old message away, another asks one again, and the server deletes both meanwhile.
   @Test func aDeletionMeetsWhatDevicesDoToTheSameMessages() async throws {
     let shop = Shop()

@@ -162,7 +162,13 @@ actor HostedConnection {
   /// Handles an event, and performs the effects.
   func take(_ event: ServerConnectionEvent) {
     host.note(event, of: number)
-    perform(machine.handle(event, at: host.clock()))
+    let effects = machine.handle(event, at: host.clock())
+    if effects.contains(where: \.isClose) {
+      // Who hears that this connection has ended may send at once what there is room for then.
+      isOver = true
+      countUploads()
+    }
+    perform(effects)
     countUploads()
     wakeReader()
     wakeLookers()
@@ -323,6 +329,8 @@ actor HostedConnection {
 }
 
 extension ServerConnectionEffect {
+  fileprivate var isClose: Bool { if case .close = self { true } else { false } }
+
   /// Whether it reads what is to be sent.
   fileprivate var isRead: Bool {
     switch self {

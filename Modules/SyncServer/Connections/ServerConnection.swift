@@ -37,6 +37,8 @@ public struct ServerConnection: Sendable {
   /// Messages that came before the user was verified.
   private var early: [SyncFrame] = []
   private var earlyBytes = 0
+  /// When the connection began, and when something came of it last.
+  private var opened: Int64 = 0
   private var lastHeard: Int64 = 0
   /// When the stores were told last that the client is there.
   private var lastNoted: Int64 = 0
@@ -87,7 +89,7 @@ public struct ServerConnection: Sendable {
 
   /// Returns the effects of the beginning of a connection.
   public mutating func begin(at now: Int64) -> [ServerConnectionEffect] {
-    (lastHeard, lastNoted) = (now, now)
+    (opened, lastHeard, lastNoted) = (now, now, now)
     return [.wake(.silence, at: now + configuration.greetingTime)]
   }
 
@@ -211,7 +213,10 @@ public struct ServerConnection: Sendable {
       effects.append(.wake(.silence, at: lastHeard + patience))
     // Verifying takes the server's time, not the client's.
     case (.silence, .verifying): effects.append(.wake(.silence, at: now + configuration.greetingTime))
-    case (.silence, _): refuse(SyncRefusal(.outOfOrder, "Nobody said who it is."), &effects)
+    case (.silence, _):
+      let end = opened + configuration.greetingTime
+      guard now < end else { return refuse(SyncRefusal(.outOfOrder, "Nobody said who it is."), &effects) }
+      effects.append(.wake(.silence, at: end))
     case (.expiry, .open(let identity)):
       guard let expires = identity.expires, now >= expires - configuration.expiryNotice else { return }
       if now >= expires { return refuse(SyncRefusal(.tokenExpired), &effects) }

@@ -21,7 +21,7 @@ struct ProtocolRulesTests {
   @Test(arguments: Rule.all) func rule(_ rule: Rule) async throws {
     let everything: Bound.Rights = [.read, .write, .manage]
     let stores = MemoryServerStore()
-    let host = SyncHost(stores: stores, access: TestAccess(rights: ["ann": everything, "bob": everything]))
+    let host = SyncHost(stores: stores, access: TestAccess(rights: ["ann": everything, "bob": everything]), clock: { 1_000_000 })
     let exchange = Exchange(
       connector: HostConnector(host: host), token: "ann", path: "/~/rules", patience: .seconds(60), otherToken: "bob",
       forget: { path in
