@@ -20,8 +20,8 @@ final class BellWatch: Sendable {
   private struct State {
     /// By inotify watch; −1: bells that cannot be watched.
     var listeners: [Int32: [WeakBellListener]] = [:]
-    /// Of the bells, by listener.
-    var paths: [UInt64: String] = [:]
+    /// The bells and their watches, by listener.
+    var places: [UInt64: (path: String, watch: Int32)] = [:]
     var nextID: UInt64 = 0
     var isRunning = false
   }
@@ -56,8 +56,9 @@ final class BellWatch: Sendable {
     // Watch first, then compare: a commit in between rings.
     let (id, isFirst) = state.withLock { state in
       state.nextID += 1
-      state.paths[state.nextID] = path
-      state.listeners[watch(path), default: []].append(WeakBellListener(listener: nil, id: state.nextID))
+      let watch = watch(path)
+      state.places[state.nextID] = (path, watch)
+      state.listeners[watch, default: []].append(WeakBellListener(listener: nil, id: state.nextID))
       defer { state.isRunning = true }
       return (state.nextID, !state.isRunning)
     }
@@ -77,23 +78,27 @@ final class BellWatch: Sendable {
   }
 
   private static func place(of id: UInt64, _ state: State) -> (watch: Int32, at: Int)? {
-    for (watch, listeners) in state.listeners {
-      if let at = listeners.firstIndex(where: { $0.id == id }) { return (watch, at) }
-    }
-    return nil
+    guard let watch = state.places[id]?.watch, let at = state.listeners[watch]?.firstIndex(where: { $0.id == id }) else { return nil }
+    return (watch, at)
   }
 
   /// Watches the bells that could not be watched so far.
   private func watchMissing(_ state: inout State) {
     guard inotify >= 0, let missing = state.listeners.removeValue(forKey: -1) else { return }
-    for listener in missing { state.listeners[state.paths[listener.id].map(watch) ?? -1, default: []].append(listener) }
+    for listener in missing {
+      guard let path = state.places[listener.id]?.path else { continue }
+      let watch = watch(path)
+      state.places[listener.id] = (path, watch)
+      state.listeners[watch, default: []].append(listener)
+    }
   }
 
   private func remove(_ id: UInt64) {
     if mark.isStale { return }
     state.withLock { state in
-      state.paths[id] = nil
-      guard let (watch, at) = BellWatch.place(of: id, state) else { return }
+      let place = BellWatch.place(of: id, state)
+      state.places[id] = nil
+      guard let (watch, at) = place else { return }
       state.listeners[watch]?.remove(at: at)
       guard let left = state.listeners[watch], left.isEmpty else { return }
       state.listeners[watch] = nil

@@ -49,7 +49,7 @@ public final class FileWriterLock: WriterLock {
       let ticket = try waitForTurn(descriptor, deadline)
       let followsDeath = file.holder != 0
       file.holder = UInt64(ticket)
-      return WriterHold(followsDeath: followsDeath) { [self] in release(descriptor, ticket) }
+      return WriterHold(followsDeath: followsDeath) { [self] isWhole in release(descriptor, ticket, isWhole: isWhole) }
     } catch {
       keep(descriptor)
       throw error
@@ -134,10 +134,11 @@ public final class FileWriterLock: WriterLock {
 
   // MARK: Letting go
 
-  private func release(_ descriptor: Int32, _ ticket: Int64) {
+  private func release(_ descriptor: Int32, _ ticket: Int64, isWhole: Bool) {
     // In a forked child the descriptor is the parent's: unlocking would take the store from it.
     if mark.isStale { return }
-    file.holder = 0
+    // The ticket of a holder that is not there any more: a death.
+    if isWhole { file.holder = 0 }
     unlock(descriptor)
     passOn(descriptor, after: ticket)
     keep(descriptor)

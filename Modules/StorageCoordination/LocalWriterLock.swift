@@ -29,7 +29,7 @@ public final class LocalWriterLock: WriterLock {
       return waiter
     }
     if let waiter, !wait(waiter, deadline) { throw StorageError.writeTimeout }
-    return WriterHold(followsDeath: false) { [self] in passOn() }
+    return WriterHold(followsDeath: false) { [self] _ in passOn() }
   }
 
   /// The number of waiting threads. For tests and tools; the answer may be outdated on arrival.

@@ -261,7 +261,8 @@ final class LMDBEnvironment: Sendable {
       }
       return hold
     } catch {
-      hold.release()
+      // What is not repaired must not be forgotten.
+      hold.abandon()
       throw error
     }
   }

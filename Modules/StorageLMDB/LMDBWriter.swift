@@ -72,17 +72,24 @@ final class LMDBWriter: KeyValueWriter {
       throw error
     }
     let isInJournal = journal?.write() ?? false
+    if journal != nil, !isInJournal {
+      do throws(StorageError) { try environment.safePoints.leaveJournal(environment, bytes: byteCount) } catch {
+        mdb_txn_abort(transaction)
+        try revoke(&journal)
+        throw error
+      }
+      journal = nil
+    }
     // Only the holder of the writer's lock commits, so nobody else reads or sets the flag now.
     mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), durability == .full && !isInJournal ? 0 : 1)
     // Ends the transaction, successfully or not.
     let code = mdb_txn_commit(transaction)
     guard code == 0 else {
-      do throws(StorageError) { try journal?.revoke() } catch { try environment.safePoints.fail(environment) }
+      try revoke(&journal)
       // Pages of earlier commits may be lost.
       if code == EIO, journal != nil { try environment.safePoints.fail(environment) }
       throw commitFailure(code, byteCount)
     }
-    if journal != nil, !isInJournal { try environment.safePoints.end(environment) }
     // A commit to files that nobody will find must not be acknowledged.
     try environment.checkInPlace()
     environment.remember(transaction: number, version: version)
@@ -92,6 +99,11 @@ final class LMDBWriter: KeyValueWriter {
   }
 
   // MARK: Private
+
+  /// Takes back the record of a commit that did not come about.
+  private func revoke(_ journal: inout JournalCommit?) throws(StorageError) {
+    do throws(StorageError) { try journal?.revoke() } catch { try environment.safePoints.fail(environment) }
+  }
 
   /// Ensures that the map has room for whatever a batch may need: values are released as they are put, so there is no second
   /// try. The bound is far above the need of most batches, and costs only address space; if there is none left, LMDB may

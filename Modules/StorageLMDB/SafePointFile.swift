@@ -22,6 +22,8 @@ final class SafePointFile: Sendable {
     var bytes = [UInt8](repeating: 0, count: SafePointFile.place * 2)
     var newest: SafePoint?
     var decodeCount = 0
+    /// What the disk did not take in. It says so once only, and takes in nothing of it until it is written again.
+    var refused: [UInt8]?
   }
 
   let path: String
@@ -58,28 +60,67 @@ final class SafePointFile: Sendable {
 
   deinit { close(descriptor) }
 
+  /// For tests: the disk does not take in the next of these syncs.
+  let refusals = Atomic(0)
+
+  private func syncs(_ descriptor: Int32) -> Int32 {
+    if refusals.load(ordering: .relaxed) > 0 {
+      refusals.subtract(1, ordering: .relaxed)
+      errno = EIO
+      return -1
+    }
+    return SafePointFile.sync(descriptor)
+  }
+
   /// Whether the path still leads to this file: after a crash the file at the path is read.
   var isInPlace: Bool { FileIdentity(path: path) == FileIdentity(descriptor: descriptor) }
 
   /// How often the file's contents had changed since last read. For tests.
   var decodeCount: Int { seen.withLock { $0.decodeCount } }
 
-  /// The newest complete point; nil if none was written. The disk has it.
-  func newest() -> SafePoint? {
-    withUnsafeTemporaryAllocation(byteCount: SafePointFile.place * 2, alignment: 8) { now -> SafePoint? in
-      guard let count = SafePointFile.read(descriptor, into: now), count > 0 else { return nil }
-      return seen.withLock { seen in
-        let isSame = seen.bytes.withUnsafeBytes { compareBytes($0, UnsafeRawBufferPointer(now)) == 0 }
-        if !isSame {
-          // Whoever wrote it may wait for the disk still, or was killed before: after a crash there would be another one.
-          guard SafePointFile.sync(descriptor) == 0 else { return seen.newest }
-          seen.bytes = Array(now)
-          seen.newest = SafePointFile.newest(in: seen.bytes)
-          seen.decodeCount += 1
-        }
-        return seen.newest
-      }
+  /// The newest complete point, which the disk has; nil if none was written.
+  ///
+  /// Throws if it cannot be read, or the disk does not take it in: then nobody knows which one there would be after a crash, and to take it
+  /// for none would give up the way back.
+  func newest() throws(StorageError) -> SafePoint? {
+    if seen.withLock({ $0.refused != nil }) { try update { _ in nil } }
+    return try newest(rewriting: nil)
+  }
+
+  /// - Parameter own: a descriptor of the file, of the one who may write it now: what the disk did not take in is written again.
+  private func newest(rewriting own: Int32?) throws(StorageError) -> SafePoint? {
+    let number = withUnsafeTemporaryAllocation(byteCount: SafePointFile.place * 2, alignment: 8) { now -> Int32 in
+      guard SafePointFile.read(descriptor, into: now) != nil else { return errno }
+      return seen.withLock { look(UnsafeRawBufferPointer(now), &$0, own) }
     }
+    if number != 0 { throw .system(number, doing: "read or sync the safe point", path: path) }
+    return seen.withLock { $0.newest }
+  }
+
+  /// Takes over what the file contains now, once the disk has it. Returns 0, or an error number.
+  private func look(_ now: UnsafeRawBufferPointer, _ seen: inout Seen, _ own: Int32?) -> Int32 {
+    if seen.bytes.withUnsafeBytes({ compareBytes($0, now) == 0 }) { return 0 }
+    let bytes = Array(now)
+    if seen.refused == bytes {
+      guard let own else { return EIO }
+      guard pwrite(own, bytes, bytes.count, 0) == bytes.count else { return errno }
+    }
+    // Whoever wrote it may wait for the disk still, or was killed before: after a crash there would be another one.
+    guard syncs(own ?? descriptor) == 0 else {
+      let number = errno
+      seen.refused = bytes
+      return number
+    }
+    (seen.bytes, seen.newest, seen.refused) = (bytes, SafePointFile.newest(in: bytes), nil)
+    seen.decodeCount += 1
+    return 0
+  }
+
+  /// Notes that the disk may have something else than the file contains now.
+  private func refuse(_ file: Int32) {
+    var now = [UInt8](repeating: 0, count: SafePointFile.place * 2)
+    _ = now.withUnsafeMutableBytes { SafePointFile.read(file, into: $0) }
+    seen.withLock { [now] seen in (seen.bytes, seen.refused) = ([], now) }
   }
 
   /// Fills the buffer with the file's contents, zero-padded. Nil if it cannot be read.
@@ -103,7 +144,7 @@ final class SafePointFile: Sendable {
       close(own)
     }
     while flock(own, LOCK_EX) != 0 { if errno != EINTR { throw failure() } }
-    let newest = newest()
+    let newest = try newest(rewriting: own)
     guard var point = next(newest) else { return }
     point.sequence = (newest?.sequence ?? 0) &+ 1
     let bytes = point.bytes
@@ -111,11 +152,11 @@ final class SafePointFile: Sendable {
     var before = [UInt8](repeating: 0, count: SafePoint.size)
     guard pread(own, &before, before.count, offset) >= 0 else { throw failure() }
     // A descriptor of its own: of two that share one, the disk's error is told to one alone.
-    guard pwrite(own, bytes, bytes.count, offset) == bytes.count, SafePointFile.sync(own) == 0 else {
+    guard pwrite(own, bytes, bytes.count, offset) == bytes.count, syncs(own) == 0 else {
       let error = failure()
       // Nobody may take for written what the disk may not have.
       _ = pwrite(own, before, before.count, offset)
-      _ = SafePointFile.sync(own)
+      if syncs(own) != 0 { refuse(own) }
       throw error
     }
   }
@@ -123,7 +164,9 @@ final class SafePointFile: Sendable {
   /// Waits for the disk; 0, or -1 with `errno` set.
   static func sync(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)
-    return fcntl(descriptor, F_FULLFSYNC) == -1 ? -1 : 0
+    if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
+    // Some file systems cannot ask the drive.
+    return [ENOTSUP, EINVAL, ENOTTY].contains(errno) ? fsync(descriptor) : -1
     #else
     return fsync(descriptor)
     #endif
@@ -133,8 +176,7 @@ final class SafePointFile: Sendable {
   /// opens the file; does nothing otherwise.
   static func restore(_ files: LMDBFiles, mode: UInt32) throws(StorageError) {
     guard let file = try SafePointFile(files: files, creates: false, mode: mode) else { return }
-    try file.checkReading()
-    guard file.newest()?.isLeftOver == true else { return }
+    guard try file.newest()?.isLeftOver == true else { return }
     var failure: StorageError?
     try file.update { newest in
       // Another process may have restored it meanwhile.
@@ -157,17 +199,14 @@ final class SafePointFile: Sendable {
     if let failure { throw failure }
   }
 
-  /// Throws if the file cannot be read: taking it for one without a point would give up the way back.
-  private func checkReading() throws(StorageError) {
-    var byte: UInt8 = 0
-    if pread(descriptor, &byte, 1, 0) < 0 { throw failure() }
-  }
-
   /// The journal that leads on from a point; nil if it has none.
   func journal(of point: SafePoint) -> (journal: CommitJournal, first: CommitJournal.Place)? {
     guard point.run != 0, let offset = Int(exactly: point.journalOffset), offset <= CommitJournal.capacity else { return nil }
     return (CommitJournal(descriptor: descriptor, path: path, run: point.run), CommitJournal.Place(offset: offset, version: point.version))
   }
+
+  /// Whether there is room for a journal, with or without records.
+  var hasJournal: Bool { lseek(descriptor, 0, SEEK_END) > off_t(SafePointFile.place * 2) }
 
   /// Gives the journal's room back. Nobody needs it any more.
   func truncate() { ftruncate(descriptor, off_t(SafePointFile.place * 2)) }

@@ -78,7 +78,7 @@ extension SafePoints {
       let pin = try makePin(environment)
       do throws(StorageError) {
         var point = try SafePoint(newestOf: environment.files, pin.view)
-        follow(file.newest(), &point, file)
+        try follow(try file.newest(), &point, file)
         return (point, pin)
       } catch {
         state.withLock { SafePoints.end(pin, &$0) }
@@ -123,13 +123,16 @@ extension SafePoints {
     defer { release() }
     let known = state.withLock { $0.file }
     let opened = try? known ?? SafePointFile(files: environment.files, creates: false, mode: environment.files.sideMode)
-    guard environment.writerLock != nil, !state.withLock({ $0.hasFailed }), let file = opened, let newest = file.newest(), newest.isArmed,
-      !newest.isLeftOver, let hold = try? environment.acquireWriter(.after(.seconds(2)))
+    guard environment.writerLock != nil, !state.withLock({ $0.hasFailed }), let file = opened, let newest = try? file.newest(),
+      newest.isArmed || file.hasJournal, !newest.isLeftOver, let hold = try? environment.acquireWriter(.after(.seconds(2)))
     else { return }
     defer { hold.release() }
     do throws(StorageError) {
-      try sync(environment)
-      try SafePoints.disarm(file)
+      // Somebody may have begun a point meanwhile.
+      if try file.newest()?.isArmed == true {
+        try sync(environment)
+        try SafePoints.disarm(file)
+      }
       file.truncate()
     } catch {
       // As above.

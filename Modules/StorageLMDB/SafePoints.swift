@@ -85,9 +85,10 @@ final class SafePoints: Sendable {
       if state.file == nil {
         state.file = try SafePointFile(files: environment.files, creates: !isSynced, mode: environment.files.sideMode)
       }
-      guard let file = state.file else { return true }
+      // Without the file a synced commit must leave nothing unsynced behind.
+      guard let file = state.file else { return state.pin == nil }
       try SafePoints.checkFailed(state, environment)
-      let isArmed = file.newest().map { $0.isArmed && $0.system == .current } ?? false
+      let isArmed = try file.newest().map { $0.isArmed && $0.system == .current } ?? false
       if isSynced {
         // Another process has synced everything and disarmed the point.
         if !isArmed, state.pin != nil { SafePoints.release(&state) }
@@ -99,13 +100,9 @@ final class SafePoints: Sendable {
     }
     if isReady { return }
     try sync(environment)
-    let file = try requireFile()
-    if isSynced {
-      try SafePoints.disarm(file)
-      release()
-    } else {
-      try begin(environment, file, bytes: bytes) { _ in }
-    }
+    if !isSynced { return try begin(environment, try requireFile(), bytes: bytes) { _ in } }
+    if let file = state.withLock({ $0.file }) { try SafePoints.disarm(file) }
+    release()
   }
 
   /// Writes a point for the newest version, of which everything is synced, and holds it. The upcoming commit is counted already.
@@ -132,13 +129,6 @@ final class SafePoints: Sendable {
       let covered = (state.unsynced - 1, state.unsyncedBytes - bytes)
       SafePoints.replace(&state, with: pin, covered: covered)
     }
-  }
-
-  /// After a commit that was synced beside an armed point: only without the point it is there after a crash.
-  func end(_ environment: LMDBEnvironment) throws(StorageError) {
-    try SafePoints.disarm(try requireFile())
-    release()
-    noteUnsynced()
   }
 
   static func disarm(_ file: SafePointFile) throws(StorageError) {

@@ -3,6 +3,7 @@ import Foundation
 import StorageCoordination
 import StorageInterface
 import StoreValues
+import Synchronization
 import Testing
 import VivariumTestSupport
 
@@ -231,6 +232,77 @@ import VivariumTestSupport
     #expect(try plan.journal.end(from: CommitJournal.Place(offset: plan.first, version: 8), at: 20) == plan.end)
   }
 
+  /// Who cannot repair what a killed process left leaves it to the next: a record of it would be taken for another commit's.
+  @Test func whatCouldNotBeRepairedIsRepairedByTheNext() throws {
+    let store = try LMDBStore(path: path, keepsJournal: true)
+    let environment = try store.environment()
+    environment.safePoints.pauseBackground()
+    for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
+    let hold = try #require(try environment.acquireWriter(.never))
+    let plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
+    var lost = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
+    [UInt8]("k1".utf8).withUnsafeBytes { key in lost.note(key, key, nil, isSealed: true) }
+    let isWritten = lost.write()
+    #expect(isWritten)
+    hold.abandon()
+    // A folder in the place of the file of safe points cannot be opened as one.
+    try FileManager.default.moveItem(atPath: path + ".safe", toPath: path + ".away")
+    try FileManager.default.createDirectory(atPath: path + ".safe", withIntermediateDirectories: false)
+    for _ in 0..<2 { #expect(throws: StorageError.self) { try environment.acquireWriter(.never) } }
+    try FileManager.default.removeItem(atPath: path + ".safe")
+    try FileManager.default.moveItem(atPath: path + ".away", toPath: path + ".safe")
+    #expect(try plan.journal.record(after: plan.end)?.record.version == 21)
+    let next = try #require(try environment.acquireWriter(.never))
+    #expect(next.followsDeath)
+    next.release()
+    #expect(try plan.journal.record(after: plan.end) == nil)
+    let last = try #require(try environment.acquireWriter(.never))
+    #expect(!last.followsDeath)
+  }
+
+  /// A commit that has no room in the journal ends it first: one that was seen must not be refused.
+  @Test func aCommitThatCannotEndTheJournalDoesNotComeAbout() throws {
+    let store = try LMDBStore(path: path, keepsJournal: true)
+    let points = try store.environment().safePoints
+    points.pauseBackground()
+    var random = SeededGenerator(seed: 1)
+    func text(_ count: Int) -> String { String(decoding: (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.below(26)) }, as: UTF8.self) }
+    // Of a large file a commit of 300 KB is a small part, and is planned to be in the journal, where it is too long.
+    try store.put([("bulk", text(6_000_000))], 1, .full)
+    for version in 2...UInt64(14) { try store.put(JournalTests.entries(version), version, .full) }
+    let before = try #require(try point())
+    #expect(before.isArmed && before.run != 0)
+    let long = text(300_000)
+    for refusals in [1, 2] {
+      try #require(points.state.withLock { $0.file }).refusals.store(refusals, ordering: .relaxed)
+      let error = #expect(throws: StorageError.self) { try store.put([("long", long)], 15, .full) }
+      #expect(error?.code == .io)
+      #expect(try store.latestVersion() == Version(14) && point() == before)
+    }
+    try store.put([("long", long)], 15, .full)
+    #expect(try point()?.isArmed == false && store.text("long") == long)
+  }
+
+  /// What cannot be read is no end of the journal: a point without it would take back commits.
+  @Test func aJournalThatCannotBeReadIsNotLeftBehind() throws {
+    let store = try LMDBStore(path: path, keepsJournal: true)
+    let points = try store.environment().safePoints
+    points.pauseBackground()
+    for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
+    let newest = try #require(try point())
+    var next = newest
+    next.version = 20
+    let files = try #require(LMDBFiles(existing: path))
+    let file = try #require(try SafePointFile(files: files, creates: false, mode: 0))
+    // The bytes of a folder cannot be read.
+    let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY)
+    defer { close(folder) }
+    #expect(dup2(folder, file.descriptor) == file.descriptor)
+    points.state.withLock { $0.end = nil }
+    #expect(throws: StorageError.self) { try points.follow(newest, &next, file) }
+    #expect(throws: StorageError.self) { try file.newest() }
+  }
+
   /// LMDB may refuse a commit whose record the disk has: it is not there after a crash.
   @Test func aRecordIsTakenBackWithItsCommit() throws {
     let store = try LMDBStore(path: path, keepsJournal: true)
@@ -292,6 +364,10 @@ import VivariumTestSupport
     store.close()
     let again = try LMDBStore(path: path, keepsJournal: true)
     #expect(try again.text("large") == large)
+    again.close()
+    SafePoints.waitForBackground()
+    // The journal ended long ago, and its room goes with the last who could use it.
+    #expect(try FileManager.default.attributesOfItem(atPath: path + ".safe")[.size] as? Int == 1_024)
   }
 
   @Test func closingGivesTheJournalsRoomBack() throws {

@@ -4,6 +4,7 @@ import Foundation
 import StorageCoordination
 import StorageInterface
 import StoreValues
+import Synchronization
 import Testing
 import VivariumTestSupport
 
@@ -194,6 +195,27 @@ struct SafePointTests {
     let isWhole = walk.isWhole(3, depth: 0)
     #expect(!isWhole && walk.readError == EISDIR)
     store.close()
+  }
+
+  /// A disk says once that it did not take something in. Until it was written again nobody knows what there would be after a crash.
+  @Test func aPointThatTheDiskRefusedIsNotTakenForNone() throws {
+    let store = try LMDBStore(path: path)
+    let points = try store.environment().safePoints
+    points.pauseBackground()
+    try store.put([("a", "1")], 1, .full)
+    try store.put([("a", "2")], 2, .relaxed)
+    let files = try #require(LMDBFiles(existing: path))
+    let file = try #require(try SafePointFile(files: files, creates: false, mode: 0))
+    file.refusals.store(2, ordering: .relaxed)
+    // As a process that has not seen the point yet.
+    points.state.withLock { $0.file = file }
+    for _ in 0..<2 {
+      let error = #expect(throws: StorageError.self) { try store.put([("a", "3")], 3, .full) }
+      #expect(error?.code == .io)
+    }
+    #expect(try store.latestVersion() == Version(2) && point()?.isArmed == true)
+    try store.put([("a", "3")], 3, .full)
+    #expect(try store.text("a") == "3" && point()?.isArmed == false)
   }
 
   @Test func closingDisarmsThePoint() throws {

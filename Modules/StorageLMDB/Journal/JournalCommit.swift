@@ -30,7 +30,7 @@ struct JournalCommit {
   }
 
   /// Writes the record. False if the commit has to be synced instead: it is too long, or there is no room for it, or the disk refuses it.
-  /// Then the commit ends the journal, whatever the disk has taken in.
+  /// Then the journal ends before the commit comes about, whatever the disk has taken in.
   mutating func write() -> Bool {
     if differences.isTooLong { return false }
     let record = differences.bytes.withUnsafeBytes {

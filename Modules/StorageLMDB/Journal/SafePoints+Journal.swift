@@ -82,9 +82,16 @@ extension SafePoints {
     schedule(environment, after: isDue ? .zero : SafePoints.refreshAfter)
   }
 
+  /// Call where a commit has a plan and cannot be in the journal, before it comes about: it is synced, and without the point alone it is
+  /// there after a crash.
+  func leaveJournal(_ environment: LMDBEnvironment, bytes: Int) throws(StorageError) {
+    noteUnsynced()
+    try prepare(environment, .full, bytes: bytes)
+  }
+
   /// Lets a point that is about to be written lead on by the journal of the newest one, if that has all commits up to it.
-  func follow(_ newest: SafePoint?, _ point: inout SafePoint, _ file: SafePointFile) {
-    guard let newest, newest.isArmed, let place = try? end(newest, file, at: point.version)?.place else { return }
+  func follow(_ newest: SafePoint?, _ point: inout SafePoint, _ file: SafePointFile) throws(StorageError) {
+    guard let newest, newest.isArmed, let place = try end(newest, file, at: point.version)?.place else { return }
     (point.run, point.journalOffset) = (newest.run, UInt64(place.offset))
   }
 
@@ -92,7 +99,7 @@ extension SafePoints {
   /// another process would take that one for its. Call with the right to write, before anybody commits.
   func voidLost(_ environment: LMDBEnvironment) throws(StorageError) {
     guard let file = try SafePointFile(files: environment.files, creates: false, mode: environment.files.sideMode),
-      let newest = file.newest(), newest.isArmed, newest.run != 0
+      let newest = try file.newest(), newest.isArmed, newest.run != 0
     else { return }
     let version = try environment.latestVersion().rawValue
     guard let (journal, place, _) = try end(newest, file, at: version) else { return }
@@ -103,7 +110,7 @@ extension SafePoints {
 
   /// Throws if pages of commits in the journal may be lost.
   static func checkFailed(_ state: State, _ environment: LMDBEnvironment) throws(StorageError) {
-    guard state.hasFailed || state.file?.newest()?.isLeftOver == true else { return }
+    if !state.hasFailed { guard try state.file?.newest()?.isLeftOver == true else { return } }
     throw StorageError(
       .io, .engine, "The disk did not take in all pages of '\(environment.files.data)'.",
       remedy: "Close the store everywhere and open it again: it goes back to its last safe version, and the commits since are made again.")
@@ -112,7 +119,12 @@ extension SafePoints {
   /// After a sync that failed. The system may have dropped pages that it could not write, and says so once only; so where there are commits
   /// that are not synced, whoever opens the file next puts it back, as after a crash.
   func fail(_ environment: LMDBEnvironment) throws(StorageError) {
-    guard let file = state.withLock({ $0.file }), let newest = file.newest(), newest.isArmed else { return }
+    guard let file = state.withLock({ $0.file }) else { return }
+    var isArmed = true
+    do throws(StorageError) { isArmed = try file.newest()?.isArmed ?? false } catch {
+      // The disk says nothing about the point either: there may be one.
+    }
+    guard isArmed else { return }
     state.withLock { $0.hasFailed = true }
     try? file.update { newest in
       guard var point = newest, point.isArmed, !point.isLeftOver else { return nil }
@@ -151,7 +163,7 @@ extension SafePoints {
 
   /// The plan by the point that there is, held by this process.
   private func known(_ environment: LMDBEnvironment, _ file: SafePointFile, _ base: Version) throws(StorageError) -> JournalPlan? {
-    guard let newest = file.newest(), newest.isArmed, newest.system == .current,
+    guard let newest = try file.newest(), newest.isArmed, newest.system == .current,
       let (journal, place, first) = try end(newest, file, at: base.rawValue)
     else { return nil }
     if state.withLock({ $0.pin == nil }) {
