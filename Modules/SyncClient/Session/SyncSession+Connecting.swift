@@ -147,6 +147,8 @@ extension SyncSession {
     if let liveSince, now - liveSince >= configuration.settled { denials = 0 }
     suspend(.denied(code), &effects)
     denied = code
+    // A suspended user is turned away ahead of `welcome`, though his token is a good one; at the next try it may have ended.
+    hasRenewed = false
     let delay = min(configuration.firstDeniedDelay << Int64(min(denials, 20)), configuration.longestDeniedDelay)
     denials += 1
     effects.append(.wake(.retry, at: now + spread(delay, random), generation: generation))

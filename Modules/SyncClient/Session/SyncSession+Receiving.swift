@@ -10,6 +10,8 @@ extension SyncSession {
     switch (message, state) {
     case (.welcome(let welcome), .greeting):
       state = .binding
+      // The server has accepted the token: when it ends, that is a matter of its own, whether a store was bound with it or not.
+      (refused, hasRenewed) = (nil, false)
       pingSeconds = Int64(min(welcome.pingSeconds, 3600))
       declares = welcome.features.contains(.declarations)
       if welcome.serverTime <= SyncSession.latestTime { effects.append(.setServerTime(welcome.serverTime)) }
@@ -58,7 +60,7 @@ extension SyncSession {
     credit.grant(bound.credit)
     (sent, judged) = (bound.judged, bound.judged)
     (acknowledged, refusalAcknowledged) = (local.cursor, local.refusalSeen)
-    (refused, hasRenewed, denied) = (nil, false, nil)
+    denied = nil
     switch bound.mode {
     case .resume: becomeLive(now, &effects)
     case .delta, .snapshot: state = .fetching(bound.mode)

@@ -51,9 +51,9 @@ package struct SyncSession: Sendable {
   let configuration: SyncSessionConfiguration
   var isNetworkThere: Bool
   var token: String?
-  /// Whether a new token has been requested since the last welcome.
+  /// Whether a new token has been requested since the last welcome or denial.
   var hasRenewed = false
-  /// The token that was refused since then.
+  /// The token that was refused since the last welcome.
   var refused: String?
   /// The token that was given on the present connection last, and whether it needs another one.
   var given: String?

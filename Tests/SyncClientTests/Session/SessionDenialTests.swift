@@ -13,12 +13,21 @@ import Testing
 
   /// Waits until the session tries again, and lets it ask for its store.
   private func tryAgain(_ harness: inout SessionHarness) {
+    knock(&harness)
+    harness.receive(SessionHarness.welcome)
+  }
+
+  /// The same up to where it has shown its token.
+  private func knock(_ harness: inout SessionHarness) {
     guard let time = due(harness) else { return }
     harness.now = time
     harness.handle(.timer(.retry, generation: harness.session.generation))
+    connect(&harness)
+  }
+
+  private func connect(_ harness: inout SessionHarness) {
     harness.handle(.standing(SessionHarness.standing()))
     harness.handle(.connected)
-    harness.receive(SessionHarness.welcome)
   }
 
   private func deny(_ code: SyncErrorCode, _ harness: inout SessionHarness) {
@@ -90,5 +99,23 @@ import Testing
     let asked = harness.handle(.timer(.retry, generation: harness.session.generation))
     #expect(asked == [.getToken(isNew: true), .report(.gettingToken)])
     #expect(harness.handle(.token("new")).last == .report(.connecting))
+  }
+
+  @Test(arguments: [SyncErrorCode.unknownStore, .readDenied, .quotaExceeded, .userSuspended])
+  func `each token that ends while its user is denied is replaced, not only the first`(code: SyncErrorCode) {
+    var harness = SessionHarness()
+    harness.goLive()
+    for number in 1...3 {
+      deny(code, &harness)
+      knock(&harness)
+      harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+      #expect(harness.session.state == .gettingToken && harness.effects.contains(.getToken(isNew: true)))
+      harness.handle(.token("new \(number)"))
+      connect(&harness)
+      // Who is suspended is turned away before he is welcomed.
+      if code != .userSuspended { harness.receive(SessionHarness.welcome) }
+    }
+    deny(code, &harness)
+    #expect(harness.session.state == .suspended(.denied(code)))
   }
 }

@@ -87,4 +87,21 @@ import Testing
     #expect(harness.handle(.timer(.renewal, generation: harness.session.generation)) == [])
     #expect(harness.receive(.expiring(seconds: 40)) == [.getToken(isNew: true)])
   }
+
+  @Test func `a new token that was welcomed is replaced when it ends, though no store was bound with it`() {
+    var harness = SessionHarness()
+    harness.goLive()
+    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+    harness.handle(.token("new"))
+    harness.handle(.standing(SessionHarness.standing()))
+    harness.handle(.connected)
+    harness.receive(SessionHarness.welcome)
+    harness.handle(.disconnected)
+    harness.now += 10_000
+    harness.handle(.timer(.retry, generation: harness.session.generation))
+    harness.handle(.standing(SessionHarness.standing()))
+    harness.handle(.connected)
+    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+    #expect(harness.session.state == .gettingToken && harness.effects.contains(.getToken(isNew: true)))
+  }
 }
