@@ -19,6 +19,7 @@ final class FaultyStores: ServerStoreInFront {
   private let willClaim: @Sendable (StorePath) async -> Void
   private let hasClaimed: @Sendable (StorePath) async -> Void
   private let willTellHandlers: @Sendable () throws(ServerStoreError) -> Void
+  private let willRemoveHandler: @Sendable (StorePath, String) async throws(ServerStoreError) -> Void
   private let hearsNews: Bool
   /// How often each path is followed.
   let followers = Mutex<[StorePath: Int]>([:])
@@ -31,6 +32,7 @@ final class FaultyStores: ServerStoreInFront {
     hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
     willPurge: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
     willTellHandlers: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
+    willRemoveHandler: @escaping @Sendable (StorePath, String) async throws(ServerStoreError) -> Void = { _, _ in },
     listed: @escaping @Sendable ([StorePath]) -> [StorePath] = { $0 }, hearsNews: Bool = true
   ) {
     self.base = base
@@ -38,6 +40,7 @@ final class FaultyStores: ServerStoreInFront {
     (self.willReadPast, self.willRenew, self.hasRenewed, self.hearsNews) = (willReadPast, willRenew, hasRenewed, hearsNews)
     (self.willClaim, self.hasClaimed, self.willTellHandlers) = (willClaim, hasClaimed, willTellHandlers)
     (self.willWrite, self.willPurge, self.listed) = (willWrite, willPurge, listed)
+    self.willRemoveHandler = willRemoveHandler
   }
 
   private func fail(oneIn count: Int) throws(ServerStoreError) {
@@ -103,6 +106,11 @@ final class FaultyStores: ServerStoreInFront {
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
     try willTellHandlers()
     return try await faulty { () throws(ServerStoreError) in try await base.handlers(path) }
+  }
+
+  func removeHandler(_ path: StorePath, _ name: String) async throws(ServerStoreError) {
+    try await willRemoveHandler(path, name)
+    try await base.removeHandler(path, name)
   }
 
   func advance(

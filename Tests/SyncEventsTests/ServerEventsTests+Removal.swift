@@ -124,6 +124,25 @@ extension ServerEventsTests {
     await again.end()
     #expect(later.all == (everywhere ? [] : ["/shared/shop 1", "/shared/shop 2"]))
   }
+
+  @Test func aStoreThatIsMadeWhileAHandlerGoesFromAllStoresKeepsNothingForIt() async throws {
+    let base = MemoryServerStore()
+    let made = try #require(StorePath("/shared/made"))
+    let stores = FaultyStores(
+      base, nil,
+      willRemoveHandler: { (path: StorePath, name: String) async throws(ServerStoreError) in
+        // The stores were listed, and the name is still there.
+        if path == HandlerNames.path, name == HandlerNames.known("billing") { try await base.makeStore(made) }
+      })
+    let shop = Shop(stores)
+    try await shop.open()
+    let events = shop.events()
+    try await events.on(store: "/shared/*", Order.self, named: "billing") { _, _ in }
+    try await events.register()
+    #expect(try await stores.removeHandler("billing", from: nil, at: shop.wallClock() + 3_600_000) == .removed(stores: 2))
+    #expect(try await base.storesOfHandlers().contains(made))
+    for path in try await base.storesOfHandlers() { #expect(try await base.handlers(path).isEmpty) }
+  }
 }
 
 extension ServerEventsTests {

@@ -91,11 +91,15 @@ extension SyncServerStore {
     _ name: String, from path: StorePath?, at time: Int64
   ) async throws(ServerStoreError) -> HandlerRemoval {
     let paths = if let path { [path] } else { try await storesOfHandlers() }
-    let found = try await handlerReports(of: paths, at: time).filter { $0.name == name }
+    var found = try await handlerReports(of: paths, at: time).filter { $0.name == name }
     if let held = found.first(where: { $0.leasedUntil != nil }) { return .isHeld(held) }
     var isKnown = false
-    // The name comes first: a process that dies in between leaves cursors without a name, which a handler goes on from.
-    if path == nil { isKnown = try await forgetHandlerName(name) }
+    if path == nil {
+      // The name comes first: a process that dies in between leaves cursors without a name, which a handler goes on from. A store that was
+      // made while the name was there is looked for once it is gone: one that was missed would keep its log for ever.
+      isKnown = try await forgetHandlerName(name)
+      found = try await handlerReports(of: storesOfHandlers(), at: time).filter { $0.name == name }
+    }
     for report in found {
       do throws(ServerStoreError) { try await removeHandler(report.path, name) } catch {
         guard error.code == .unknownStore else { throw error }
