@@ -20,23 +20,39 @@ struct EventRegistry: Sendable {
     do throws(ServerStoreError) { try await stores.makeStore(EventRegistry.path) } catch {
       guard error.code == .storeExists else { throw error }
     }
-    let wanted = [HandlerNames.pattern(pattern, of: name), HandlerNames.known(name)]
-    if Set(wanted).isSubset(of: try await cursors()) { return true }
+    if isRegistered(name, pattern, in: try await cursors()) { return true }
     let now = clock()
     let turn = try await stores.claim(EventRegistry.path, handler: name, fromStart: true, until: now + turnMilliseconds, at: now)
     guard let turn else { return false }
+    do throws(ServerStoreError) { try await complete(name, pattern) } catch {
+      // The next attempt need not wait for the end of this one's turn.
+      try? await stores.renew(EventRegistry.path, turn, until: clock(), at: clock())
+      throw error
+    }
+    try await stores.renew(EventRegistry.path, turn, until: clock(), at: clock())
+    return true
+  }
+
+  /// Whether nothing is left to do. The two cursors that a registration sets are there before its end: an attempt that failed after them
+  /// has left the name of other stores, or later stores without the handler.
+  private func isRegistered(_ name: String, _ pattern: PathPattern, in found: Set<String>) -> Bool {
+    found.contains(HandlerNames.known(name)) && !found.contains(HandlerNames.unfinished(name))
+      && HandlerNames.patterns(of: name, in: found) == [HandlerNames.pattern(pattern, of: name)]
+  }
+
+  /// Does what is left to do, in a turn. Where it fails it is begun again, from whatever was done.
+  private func complete(_ name: String, _ pattern: PathPattern) async throws(ServerStoreError) {
     let found = try await cursors()
+    try await set(HandlerNames.unfinished(name))
     var old: Set<StorePath> = []
     if !found.contains(HandlerNames.known(name)) {
       old = Set(try await paths(pattern))
       for path in old.sorted() { _ = try await stores.claim(path, handler: name, fromStart: false, until: clock(), at: clock()) }
     }
     // From here on, a store that is made gets a cursor of the handler.
-    for cursor in wanted where !found.contains(cursor) {
-      let now = clock()
-      _ = try await stores.claim(EventRegistry.path, handler: cursor, fromStart: true, until: now, at: now)
-    }
-    for other in HandlerNames.patterns(of: name, in: found) where other != wanted[0] {
+    let wanted = HandlerNames.pattern(pattern, of: name)
+    for cursor in [wanted, HandlerNames.known(name)] where !found.contains(cursor) { try await set(cursor) }
+    for other in HandlerNames.patterns(of: name, in: found) where other != wanted {
       try await stores.removeHandler(EventRegistry.path, other)
     }
     // Those made in between, or by an earlier build, are later ones.
@@ -44,8 +60,13 @@ struct EventRegistry: Sendable {
       if try await stores.handlers(path)[name] != nil { continue }
       _ = try await stores.claim(path, handler: name, fromStart: true, until: clock(), at: clock())
     }
-    try await stores.renew(EventRegistry.path, turn, until: clock(), at: clock())
-    return true
+    try await stores.removeHandler(EventRegistry.path, HandlerNames.unfinished(name))
+  }
+
+  /// Sets a cursor of the server.
+  private func set(_ cursor: String) async throws(ServerStoreError) {
+    let now = clock()
+    _ = try await stores.claim(EventRegistry.path, handler: cursor, fromStart: true, until: now, at: now)
   }
 
   private func paths(_ pattern: PathPattern) async throws(ServerStoreError) -> [StorePath] {

@@ -16,7 +16,7 @@ final class FaultyStores: ServerStoreInFront {
   private let willWrite: @Sendable () throws(ServerStoreError) -> Void
   private let willPurge: @Sendable (StorePath) throws(ServerStoreError) -> Void
   private let listed: @Sendable ([StorePath]) -> [StorePath]
-  private let willClaim: @Sendable (StorePath) async -> Void
+  private let willClaim: @Sendable (StorePath) async throws(ServerStoreError) -> Void
   private let hasClaimed: @Sendable (StorePath) async -> Void
   private let willTellHandlers: @Sendable () throws(ServerStoreError) -> Void
   private let willRemoveHandler: @Sendable (StorePath, String) async throws(ServerStoreError) -> Void
@@ -26,7 +26,7 @@ final class FaultyStores: ServerStoreInFront {
 
   init(
     _ base: any SyncServerStore, _ random: SeededGenerator?, willReadPast: @escaping @Sendable () async -> Void = {},
-    willClaim: @escaping @Sendable (StorePath) async -> Void = { _ in },
+    willClaim: @escaping @Sendable (StorePath) async throws(ServerStoreError) -> Void = { _ in },
     hasClaimed: @escaping @Sendable (StorePath) async -> Void = { _ in },
     willRenew: @escaping @Sendable (StorePath) throws(ServerStoreError) -> Void = { _ in },
     hasRenewed: @escaping @Sendable () -> Void = {}, willWrite: @escaping @Sendable () throws(ServerStoreError) -> Void = {},
@@ -83,7 +83,7 @@ final class FaultyStores: ServerStoreInFront {
   func claim(
     _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
   ) async throws(ServerStoreError) -> HandlerLease? {
-    await willClaim(path)
+    try await willClaim(path)
     let lease = try await faulty { () throws(ServerStoreError) in
       try await base.claim(path, handler: handler, heldIn: history, fromStart: fromStart, until: end, at: time)
     }

@@ -1,6 +1,7 @@
 import SyncEvents
 import SyncModel
 import SyncServer
+import Synchronization
 import Testing
 import Vivarium
 
@@ -76,5 +77,47 @@ extension ServerEventsTests {
     var cursors: [Seq?] = []
     for path in paths { cursors.append(try await shop.stores.handlers(path)["billing"]?.cursor) }
     #expect(cursors == [.zero, .zero, nil, .zero])
+  }
+
+  /// What fails once.
+  private final class OneFault: Sendable {
+    private let isDue = Mutex(true)
+
+    func strike() throws(ServerStoreError) {
+      let isNow = isDue.withLock { isDue in
+        defer { isDue = false }
+        return isDue
+      }
+      if isNow { throw ServerStoreError(.unavailable, "It is not in reach.") }
+    }
+  }
+
+  @Test(arguments: [false, true]) func aRegistrationThatFailedHalfwayIsDoneToItsEndByTheNext(atItsLastStore: Bool) async throws {
+    let (base, fault) = (MemoryServerStore(), OneFault())
+    let paths = try ["/ann/market", "/bob/market", "/ann/shop"].map { try #require(StorePath($0)) }
+    for path in paths.prefix(2) { try await base.makeStore(path) }
+    func handling(_ pattern: String, in stores: any SyncServerStore) async throws -> ServerEvents {
+      let events = Shop(stores).events()
+      try await events.on(store: pattern, Order.self, named: "billing") { _, _ in }
+      return events
+    }
+    try await handling("/*/shop", in: base).register()
+    let last = paths[1]
+    let faulty = FaultyStores(
+      base, nil,
+      willClaim: { (path: StorePath) async throws(ServerStoreError) in
+        if atItsLastStore, path == last { try fault.strike() }
+      },
+      willRemoveHandler: { (_: StorePath, _: String) async throws(ServerStoreError) in
+        // The name is of the earlier stores still.
+        if !atItsLastStore { try fault.strike() }
+      })
+    let events = try await handling("/*/market", in: faulty)
+    await #expect(throws: ServerStoreError.self) { try await events.register() }
+    try await events.register()
+    try await base.makeStore(paths[2])
+    var cursors: [Seq?] = []
+    for path in paths { cursors.append(try await base.handlers(path)["billing"]?.cursor) }
+    #expect(cursors == [.zero, .zero, nil])
   }
 }

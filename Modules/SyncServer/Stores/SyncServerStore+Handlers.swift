@@ -9,6 +9,9 @@ package enum HandlerNames {
   /// The cursor that says that a name is known. No handler's name has a colon.
   package static func known(_ name: String) -> String { name + ":known" }
 
+  /// The cursor that is there while a name is registered, until all of that is done.
+  package static func unfinished(_ name: String) -> String { name + ":unfinished" }
+
   /// The cursor that says of which stores a known name is. A name has one; for a moment two, if it is registered for others.
   package static func pattern(_ pattern: PathPattern, of name: String) -> String { patterns(of: name) + pattern.description }
 
@@ -113,7 +116,9 @@ extension SyncServerStore {
     do throws(ServerStoreError) {
       let cursors = try await handlers(HandlerNames.path)
       let patterns = HandlerNames.patterns(of: name, in: cursors.keys)
-      for kept in [HandlerNames.known(name)] + patterns + [name] { try await removeHandler(HandlerNames.path, kept) }
+      for kept in [HandlerNames.known(name)] + patterns + [HandlerNames.unfinished(name), name] {
+        try await removeHandler(HandlerNames.path, kept)
+      }
       return cursors[HandlerNames.known(name)] != nil
     } catch {
       // No handler was ever registered.
