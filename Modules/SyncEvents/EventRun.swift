@@ -28,6 +28,8 @@ actor EventRun {
   private var uses: UInt64 = 0
   /// The histories of the stores that the handler has worked at, as long as it runs: there it is not made anew if it is removed.
   private var histories: [StorePath: [UInt8]] = [:]
+  /// Where it was seen to be, without a lease. A store that is made has it from the start, so where it is missing it was removed.
+  private var present: Set<StorePath> = []
   /// Where it is known to have been removed.
   private var removed: Set<StorePath> = []
   /// Where the handler was made, and nobody could say whether its name was still there.
@@ -133,6 +135,7 @@ actor EventRun {
       guard (error as? ServerStoreError)?.code != .unknownStore else {
         // If it is listed again, it was made again.
         seen.remove(path)
+        present.remove(path)
         if heard.remove(path) != nil { await stores.unfollow(path) }
         return
       }
@@ -154,9 +157,12 @@ actor EventRun {
     // Without a claim nobody else would ask for the news of another server.
     if heard.insert(path).inserted { await stores.follow(path) }
     // The head is read after the cursor, so where they are equal there was nothing at that moment. What comes later is told.
-    guard let cursor = try await stores.handlers(path)[handler.name]?.cursor, try await stores.heads([path])[path] == cursor else {
+    guard let cursor = try await stores.handlers(path)[handler.name]?.cursor else {
+      if present.contains(path) { throw removal }
       return false
     }
+    present.insert(path)
+    guard try await stores.heads([path])[path] == cursor else { return false }
     tell(.dealt(handler: handler.name, store: path, number: cursor.rawValue))
     return true
   }
@@ -189,6 +195,8 @@ actor EventRun {
     }
     if lease.isNew { try await checkName(at: path, lease) }
     histories[path] = lease.history
+    // From here on the store can tell.
+    present.remove(path)
     // Nobody had it in between: another holder may have written without moving the cursor.
     if var known = held[path], lease.fence == known.lease.fence + 1, lease.cursor == known.lease.cursor,
       lease.history == known.lease.history
@@ -214,13 +222,18 @@ actor EventRun {
     do throws(ServerStoreError) { isKnown = try await registry.isKnown(handler.name) } catch {
       guard error.code == .unknownStore else { throw error }
     }
-    if !isKnown { throw ServerStoreError(.handlerRemoved, "The handler '\(handler.name)' was removed while it was run.") }
+    if !isKnown { throw removal }
   }
 
-  /// Before a claim, and with its lease after one that has made the handler at a store. Its name may have been removed between the two:
-  /// then the handler would begin with the start of the log, and what was removed be there again.
+  private var removal: ServerStoreError {
+    ServerStoreError(.handlerRemoved, "The handler '\(handler.name)' was removed while it was run.")
+  }
+
+  /// Before a claim, and with its lease after one that has made the handler at a store. Its name may have been removed between the two, or
+  /// the handler from this store: then it would begin with the start of the log, and what was removed be there again.
   private func checkName(at path: StorePath, _ lease: HandlerLease?) async throws(ServerStoreError) {
     do throws(ServerStoreError) {
+      if lease != nil, present.contains(path) { throw removal }
       try await checkName()
       unchecked.remove(path)
     } catch {
