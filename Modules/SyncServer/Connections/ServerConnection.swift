@@ -218,7 +218,9 @@ public struct ServerConnection: Sendable {
       guard now < end else { return refuse(SyncRefusal(.outOfOrder, "Nobody said who it is."), &effects) }
       effects.append(.wake(.silence, at: end))
     case (.expiry, .open(let identity)):
-      guard let expires = identity.expires, now >= expires - configuration.expiryNotice else { return }
+      guard let expires = identity.expires else { return }
+      // The server's clock was set back since the timer was set, which is the only one.
+      guard now >= expires - configuration.expiryNotice else { return planExpiry(identity, &effects) }
       if now >= expires { return refuse(SyncRefusal(.tokenExpired), &effects) }
       if expires != toldExpiry { send(.expiring(seconds: UInt64((expires - now) / 1000)), &effects) }
       toldExpiry = expires

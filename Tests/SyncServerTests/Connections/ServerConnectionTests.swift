@@ -75,6 +75,10 @@ struct ServerConnectionTests {
   func expiry() throws {
     var (connection, effects) = try open(SyncIdentity(user: "ann", expires: 900_000))
     #expect(effects.contains { if case .wake(.expiry, 840_000) = $0 { true } else { false } })
+    // The clock of the server was set back meanwhile.
+    effects = connection.handle(.timer(.expiry), at: 839_000)
+    let times = effects.compactMap { if case .wake(.expiry, let time) = $0 { time } else { nil } }
+    #expect(try sent(effects).isEmpty && times == [840_000])
     #expect(try sent(connection.handle(.timer(.expiry), at: 840_000)) == [.expiring(seconds: 60)])
     var renewed = connection
     for part in try parts(.authenticate(token: "u")) { effects = renewed.handle(.received(part), at: 850_000) }
