@@ -135,6 +135,8 @@ actor HostedConnection {
         }
       } catch { break }
     }
+    // Who reads may wait for room, which nobody makes any more.
+    if !isOver { take(.disconnected) }
     farewell?.cancel()
     await transport.close()
   }

@@ -41,6 +41,24 @@ private actor StuckTransport: SyncTransport {
   }
 }
 
+/// A transport that takes one part, and is lost with the next.
+private actor LostTransport: SyncTransport {
+  private let inner: any SyncTransport
+  private var hasTaken = false
+
+  init(_ inner: any SyncTransport) { self.inner = inner }
+
+  func send(_ parts: [[UInt8]]) async throws(TransportError) {
+    if hasTaken { throw TransportError(.closed, "It was lost.") }
+    hasTaken = true
+    try await inner.send(parts)
+  }
+
+  func receive() async throws(TransportError) -> [UInt8]? { try await inner.receive() }
+
+  func close() async { await inner.close() }
+}
+
 @Suite("A client that does not read")
 struct SlowClientTests {
   private func client(_ host: SyncHost, _ encoder: FrameEncoder = FrameEncoder()) async throws -> (any SyncTransport, StuckTransport) {
@@ -64,6 +82,28 @@ struct SlowClientTests {
     await host.expel("slow", SyncRefusal(.tokenInvalid))
     await stuck.closed.wait()
     #expect(await stuck.isClosed)
+  }
+
+  @Test("is not waited for once nothing can be sent to it", .timeLimit(.minutes(15)))
+  func lost() async throws {
+    var configuration = ServerConnectionConfiguration()
+    // One answer that waits is too much already: the connection is not read until it is taken.
+    configuration.outgoingBytes = 0
+    // No timer ends the connection, as the clock stands still.
+    let host = SyncHost(stores: MemoryServerStore(), access: OpenAccess(), configuration: configuration, clock: { 1_000_000 })
+    let (here, there) = MemoryTransport.pair()
+    let (encoder, ended) = (FrameEncoder(), AsyncSignal())
+    Task {
+      await host.serve(LostTransport(there))
+      ended.fire()
+    }
+    for part in try encoder.parts(of: ClientMessage.hello(Hello(versions: [1], features: [], token: "slow")).frame) {
+      try await here.send([part])
+    }
+    _ = try await here.receive()
+    for part in try encoder.parts(of: ClientMessage.ping(number: 1, roundTrip: 0).frame) { try await here.send([part]) }
+    await ended.wait()
+    #expect(await host.connectionCount == 0)
   }
 
   @Test("is not listened to, and nothing is read for it: what waits for it is bounded")
