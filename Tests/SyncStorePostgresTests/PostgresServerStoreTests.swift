@@ -112,6 +112,28 @@ struct PostgresServerStoreTests {
     for server in [first, second] { await server.close() }
   }
 
+  @Test("waits for news of what is followed, also where one store came in another's place")
+  func followed() async throws {
+    let news = StoreNews(address: "", usesNotices: false, pollMilliseconds: 20)
+    let paths = try ["/shared/a", "/shared/b"].map { try #require(StorePath($0)) }
+    for path in paths { await news.follow(path) }
+    for (number, path) in [(1, paths[0]), (2, paths[0]), (3, paths[1])] as [(Int64, StorePath)] { await news.watch(path, number, .zero) }
+    await news.tellRemoval(of: paths[0], 1)
+    #expect(await news.watched == Set(paths))
+    #expect(await news.unfollow(paths[0]))
+    #expect(await news.watched == [paths[1]])
+    // A handler waits until its store is gone.
+    await news.watch(paths[0], 2, .zero, isClaimed: true)
+    await news.follow(paths[0])
+    #expect(await !news.unfollow(paths[0]))
+    #expect(await news.watched == Set(paths))
+    await news.tellRemoval(of: paths[0], 2)
+    #expect(await news.watched == [paths[1]])
+    await news.follow(paths[0])
+    #expect(await news.unfollow(paths[0]))
+    await news.end()
+  }
+
   @Test("polls what somebody here waits for, and has nothing in memory of what is only looked after")
   func watched() async throws {
     let (first, second) = try await pair(usesNotices: false)

@@ -14,6 +14,9 @@ actor StoreNews {
   private var lastListener: UInt64 = 0
   /// The stores that somebody here waits for, and the last entry that was announced.
   private var known: [Int64: (path: StorePath, head: Seq)] = [:]
+  /// The numbers of those, by path: a session that ends must not cost as much as all that others follow. There are two where one that was
+  /// removed is not forgotten yet.
+  private var numbers: [StorePath: Set<Int64>] = [:]
   /// How many follow what is at each path, and where handlers work. Counted, as calls may come in another order than they were made.
   private var followers: [StorePath: Int] = [:]
   private var claimed: Set<StorePath> = []
@@ -61,7 +64,10 @@ actor StoreNews {
   /// Forgets a store that was removed. Another one may be at its path by now.
   private func forget(_ store: Int64, at path: StorePath) {
     known[store] = nil
-    if !known.values.contains(where: { $0.path == path }) { claimed.remove(path) }
+    numbers[path]?.remove(store)
+    guard numbers[path]?.isEmpty ?? true else { return }
+    numbers[path] = nil
+    claimed.remove(path)
   }
 
   /// Counts one more who follows what is at a path.
@@ -75,7 +81,7 @@ actor StoreNews {
     followers[path, default: 0] -= 1
     if followers[path] == 0 { followers[path] = nil }
     if followers[path, default: 0] > 0 || claimed.contains(path) { return false }
-    known = known.filter { $0.value.path != path }
+    for store in numbers.removeValue(forKey: path) ?? [] { known[store] = nil }
     return true
   }
 
@@ -88,6 +94,7 @@ actor StoreNews {
     if isClaimed { claimed.insert(path) }
     guard known[store] == nil, followers[path, default: 0] > 0 || claimed.contains(path) else { return }
     known[store] = (path, head)
+    numbers[path, default: []].insert(store)
   }
 
   /// The stores to poll. For tests.
