@@ -117,7 +117,7 @@ public actor PostgresServerStore: SyncServerStore {
   public func removeStore(_ path: StorePath) async throws(ServerStoreError) {
     // The stores that an attempt was made to remove: its answer may be lost, and the next one finds nothing.
     let tried = Mutex<Set<Int64>>([])
-    let removed = try await reading(path, keeps: false) { link, number throws(PostgresFailure) in
+    let removed = try await reading(path, .care) { link, number throws(PostgresFailure) in
       let isFirst = tried.withLock { $0.insert(number).inserted }
       let rest = ["log", "stamp", "object", "piece", "link", "replica", "handler"]
       let answers = try link.query(
@@ -154,12 +154,11 @@ public actor PostgresServerStore: SyncServerStore {
     if isForgotten { queues[path] = nil }
   }
 
-  /// - Parameter keeps: whether the store is in use, and is not only looked at or looked after.
-  private func number(_ path: StorePath, keeps: Bool = true) async throws(ServerStoreError) -> Int64 {
-    try await found(path, keeps: keeps).number
+  private func number(_ path: StorePath, _ use: Use = .working) async throws(ServerStoreError) -> Int64 {
+    try await found(path, use).number
   }
 
-  private func found(_ path: StorePath, keeps: Bool) async throws(ServerStoreError) -> (number: Int64, head: Seq) {
+  private func found(_ path: StorePath, _ use: Use) async throws(ServerStoreError) -> (number: Int64, head: Seq) {
     if let found = numbers.withLock({ $0[path] }) { return found }
     let found = try await read { link throws(PostgresFailure) -> (Int64, Seq)? in
       let rows = try link.query("SELECT id, head FROM sync_store WHERE path = $1", .text(path.text))
@@ -167,14 +166,21 @@ public actor PostgresServerStore: SyncServerStore {
     }
     guard let (number, head) = found else { throw ServerStoreError(.unknownStore, "There is no store at \(path).") }
     // Who follows it may only have looked so far, and waits for what comes.
-    await news.watch(path, number, head)
-    if keeps { numbers.withLock { $0[path] = (number, head) } }
+    let isWaitedFor = await news.watch(path, number, head)
+    let isKept =
+      switch use {
+      case .binding, .claiming: true
+      // What an ended session has asked for comes after it, and nothing would take it out of the memory again.
+      case .working: isWaitedFor
+      case .care: false
+      }
+    if isKept { numbers.withLock { $0[path] = (number, head) } }
     return (number, head)
   }
 
   /// Says which store is at a path to those who wait for its news.
   private func watch(_ path: StorePath, isClaimed: Bool) async throws(ServerStoreError) {
-    let (number, head) = try await found(path, keeps: true)
+    let (number, head) = try await found(path, isClaimed ? .claiming : .binding)
     await news.watch(path, number, head, isClaimed: isClaimed)
   }
 
@@ -191,13 +197,13 @@ public actor PostgresServerStore: SyncServerStore {
     return try await body()
   }
 
-  /// What a change of a store begins.
-  private enum Use {
-    /// A session, or a handler.
+  /// What a call is for. It says whether the store's number, and the queue of its changes, stay in memory.
+  enum Use {
+    /// A session or a handler begins: they stay until nobody waits for news of the store.
     case binding, claiming
-    /// What a session or handler does then.
+    /// What a session or handler does then: they stay if somebody waits for news still.
     case working
-    /// What is done to any store, whoever uses it: nothing of it stays in memory.
+    /// What is done to any store, whoever uses it: nothing of it stays.
     case care
   }
 
@@ -211,24 +217,25 @@ public actor PostgresServerStore: SyncServerStore {
       case .claiming: try await watch(path, isClaimed: true)
       case .working, .care: break
       }
-      return try await queue(path, keeps: use != .care).change(needs, isDurable: isDurable, isAlone: use == .care, body)
+      return try await queue(path, use).change(needs, isDurable: isDurable, isAlone: use == .care, body)
     }
   }
 
   private func reading<R: Sendable>(
-    _ path: StorePath, keeps: Bool = true, _ body: @escaping @Sendable (PostgresLink, Int64) throws(PostgresFailure) -> R
+    _ path: StorePath, _ use: Use = .working, _ body: @escaping @Sendable (PostgresLink, Int64) throws(PostgresFailure) -> R
   ) async throws(ServerStoreError) -> R {
     try await finding(path) { () throws(ServerStoreError) in
-      let number = try await number(path, keeps: keeps)
+      let number = try await number(path, use)
       return try await read { link throws(PostgresFailure) in try body(link, number) }
     }
   }
 
-  func queue(_ path: StorePath, keeps: Bool = true) async throws(ServerStoreError) -> StoreQueue {
-    let number = try await number(path, keeps: keeps)
+  func queue(_ path: StorePath, _ use: Use = .working) async throws(ServerStoreError) -> StoreQueue {
+    let number = try await number(path, use)
     if let queue = queues[path], queue.store == number { return queue }
+    // Transactions of one store follow each other by the lock of its row, whatever queue they come from.
     let queue = StoreQueue(path: path, store: number, pool: pool, news: news, batch: configuration.batch)
-    if keeps { queues[path] = queue }
+    if use != .care, known(path) == number { queues[path] = queue }
     return queue
   }
 
@@ -261,7 +268,7 @@ public actor PostgresServerStore: SyncServerStore {
 
   /// O(the store), within the database.
   public func size(of path: StorePath) async throws(ServerStoreError) -> Int {
-    try await reading(path, keeps: false) { link, number throws(PostgresFailure) in
+    try await reading(path, .care) { link, number throws(PostgresFailure) in
       let parts = ["log", "object", "piece"].map { "(SELECT coalesce(sum(octet_length(body)), 0) FROM sync_\($0) WHERE store = $1)" }
       return Int(try link.query("SELECT (\(parts.joined(separator: " + ")))::int8", .int(number)).int(0, 0))
     }
@@ -357,7 +364,7 @@ public actor PostgresServerStore: SyncServerStore {
   }
 
   public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {
-    try await reading(path, keeps: false) { link, number throws(PostgresFailure) in
+    try await reading(path, .care) { link, number throws(PostgresFailure) in
       let rows = try link.query("SELECT name, position, lease_end FROM sync_handler WHERE store = $1", .int(number))
       var handlers: [String: HandlerStanding] = [:]
       for row in 0..<rows.count {

@@ -168,6 +168,18 @@ struct PostgresServerStoreTests {
     await second.unfollow(place)
     #expect(await second.news.watched.isEmpty)
     #expect(await second.used == [paths[1]])
+    // What they had asked for comes after them.
+    let seen = Acknowledgement(cursor: Seq(3), pendingBase: Seq(3), refusalSeen: .zero)
+    try await second.acknowledge(place, ReplicaID(2), seen, at: 1)
+    #expect(try await second.changes(place, for: ReplicaID(2), after: Seq(3), limitBytes: 1).head == Seq(3))
+    _ = try await second.objects(place, changedAfter: .zero, behind: nil, limitBytes: 1 << 20)
+    #expect(await second.used == [paths[1]])
+    // Where another one waits, it stays.
+    await second.follow(place)
+    try await second.acknowledge(place, ReplicaID(2), seen, at: 1)
+    #expect(await second.used == [place, paths[1]])
+    await second.unfollow(place)
+    #expect(await second.used == [paths[1]])
     // One that comes back, before it has bound, and a handler.
     await second.follow(paths[1])
     #expect(await second.news.watched == [paths[1]])

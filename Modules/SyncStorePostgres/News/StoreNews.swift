@@ -85,16 +85,20 @@ actor StoreNews {
     return true
   }
 
-  /// Notes which store is at a path, for those who follow it.
+  /// Notes which store is at a path, for those who follow it. Returns whether somebody does.
   ///
   /// - Parameters:
   ///   - head: its last entry, or an earlier one: then it is announced once too often.
   ///   - isClaimed: whether a handler works there from now on.
-  func watch(_ path: StorePath, _ store: Int64, _ head: Seq, isClaimed: Bool = false) {
+  @discardableResult
+  func watch(_ path: StorePath, _ store: Int64, _ head: Seq, isClaimed: Bool = false) -> Bool {
     if isClaimed { claimed.insert(path) }
-    guard known[store] == nil, followers[path, default: 0] > 0 || claimed.contains(path) else { return }
-    known[store] = (path, head)
-    numbers[path, default: []].insert(store)
+    guard followers[path, default: 0] > 0 || claimed.contains(path) else { return false }
+    if known[store] == nil {
+      known[store] = (path, head)
+      numbers[path, default: []].insert(store)
+    }
+    return true
   }
 
   /// The stores to poll. For tests.
