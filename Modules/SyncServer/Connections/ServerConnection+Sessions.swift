@@ -133,8 +133,8 @@ extension ServerConnection {
   /// pings has nothing to acknowledge, and another server of the same stores does not know that it is connected.
   static let notingTime: Int64 = 6 * 3_600_000
 
-  /// Tells the stores that their replicas are there, by acknowledgements of nothing. A session with something under way tells it by that,
-  /// or the next time.
+  /// Tells the stores that their replicas are there, by acknowledgements of nothing. A session with something under way tells it the next
+  /// time, if not by that: uploads and acknowledgements do, and declarations do not.
   mutating func notePresence(_ effects: inout [ServerConnectionEffect]) {
     for number in sessions.keys.sorted() {
       guard let session = sessions[number], session.state != .binding, !session.isWorking, session.line.count == 0, !session.line.isOpen

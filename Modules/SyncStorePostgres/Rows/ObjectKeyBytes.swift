@@ -44,7 +44,9 @@ enum ObjectKeyBytes {
     return bytes + [0, 0]
   }
 
-  /// FNV-1a. A forged collision only gets its author's change refused.
+  /// FNV-1a, of which collisions can be forged. A change of an object whose key is another's is refused. Two targets of one object with the
+  /// same key share a row of the index of links: it goes with the link to either, and the other's purge does not find that object. Only who
+  /// writes the object itself can do that.
   private static func digest(_ bytes: some Sequence<UInt8>) -> UInt64 {
     bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
