@@ -266,7 +266,9 @@ import VivariumTestSupport
     let points = try store.environment().safePoints
     points.pauseBackground()
     var random = SeededGenerator(seed: 1)
-    func text(_ count: Int) -> String { String(decoding: (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.below(26)) }, as: UTF8.self) }
+    func text(_ count: Int) -> String {
+      String(decoding: (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.below(26)) }, as: UTF8.self)
+    }
     // Of a large file a commit of 300 KB is a small part, and is planned to be in the journal, where it is too long.
     try store.put([("bulk", text(6_000_000))], 1, .full)
     for version in 2...UInt64(14) { try store.put(JournalTests.entries(version), version, .full) }
