@@ -17,6 +17,8 @@ actor HostedConnection {
   private var lookers: [CheckedContinuation<Void, Never>] = []
   private var waitedFor: Set<SessionKey> = []
   private var isOver = false
+  /// Nothing can be sent any more.
+  private var isBroken = false
   /// Its part of the bytes of changesets that wait on all connections, as it was counted last.
   private var uploadBytes = 0
   /// Closes the connection if the other side does not take the last message.
@@ -135,8 +137,9 @@ actor HostedConnection {
         }
       } catch { break }
     }
-    // Who reads may wait for room, which nobody makes any more.
-    if !isOver { take(.disconnected) }
+    // Who reads may wait for room, which nobody makes any more. What the client has sent still counts.
+    isBroken = true
+    wakeReader()
     farewell?.cancel()
     await transport.close()
   }
@@ -158,7 +161,7 @@ actor HostedConnection {
 
   private func untilThereIsRoom() async {
     let most = 2 * Int(clamping: host.configuration.uploadWindow)
-    while !isOver, machine.isFull || machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
+    while !isOver, !isBroken && machine.isFull || machine.isBehind(most) { await withCheckedContinuation { reader = $0 } }
   }
 
   /// Handles an event, and performs the effects.
