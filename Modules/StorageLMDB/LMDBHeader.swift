@@ -47,7 +47,7 @@ struct LMDBHeader {
       return
     }
     guard let first = LMDBMeta(file, offset: 0) else {
-      kind = .foreign
+      kind = try LMDBHeader.wasDatabase(file, path) ? .damaged : .foreign
       return
     }
     guard first.layout == LMDBMeta.layout else {
@@ -55,6 +55,13 @@ struct LMDBHeader {
       return
     }
     kind = LMDBHeader.areSound(file, first) && LMDBHeader.isWhole(file, first) ? .database : .damaged
+  }
+
+  /// Whether a file without LMDB's first page is one that was damaged there: it has the second, or what the safe point beside it leads to.
+  private static func wasDatabase(_ file: Int32, _ path: String) throws(StorageError) -> Bool {
+    if !LMDBMeta.sound(file).isEmpty { return true }
+    guard let files = LMDBFiles(existing: path), let point = SafePointFile.point(of: files) else { return false }
+    return try point.belongs(to: files)
   }
 
   /// Whether the two meta pages are consistent with LMDB's alternating writes: it uses the one with the higher number, and if
@@ -85,18 +92,27 @@ struct LMDBHeader {
         let two = LMDBMeta(file, offset: one.pageSize)
       else { return false }
       let newest = one.transaction >= two.transaction ? one : two
-      var info = stat()
-      guard fstat(file, &info) == 0 else { return false }
-      let pageCount = UInt64(info.st_size) / UInt64(newest.pageSize)
-      if newest.lastPage < pageCount { return true }
-      // More than any map has; this also prevents overflows below.
-      if newest.lastPage > LMDBHeader.pagesMax { return false }
-      var walk = LMDBPageWalk(file: file, pageSize: newest.pageSize, pageCount: pageCount)
-      if newest.roots.allSatisfy({ walk.isWhole($0, depth: 0) }) { return true }
+      if hasPages(of: newest, file) { return true }
       let now = [LMDBMeta(file, offset: 0), LMDBMeta(file, offset: one.pageSize)].compactMap { $0?.transaction }.max()
       if now == newest.transaction { return false }
     }
     return true
+  }
+
+  /// Whether the file contains the pages that LMDB would access with a meta page.
+  static func hasPages(of meta: LMDBMeta, _ file: Int32) -> Bool {
+    let count = pageCount(file, meta.pageSize)
+    if meta.lastPage < count { return true }
+    // More than any map has; this also prevents overflows below.
+    if meta.lastPage > LMDBHeader.pagesMax { return false }
+    var walk = LMDBPageWalk(file: file, pageSize: meta.pageSize, pageCount: count)
+    return meta.roots.allSatisfy { walk.isWhole($0, depth: 0) }
+  }
+
+  /// How many whole pages the file has; 0 if it does not say.
+  static func pageCount(_ file: Int32, _ pageSize: Int) -> UInt64 {
+    var info = stat()
+    return fstat(file, &info) == 0 ? UInt64(max(0, info.st_size)) / UInt64(pageSize) : 0
   }
 
   /// Throws if the file cannot be opened as a database.
@@ -114,7 +130,7 @@ struct LMDBHeader {
     case .damaged:
       throw StorageError(
         .corrupt, .engine, "'\(path)' is damaged: its first pages are not what LMDB writes, or pages that they need lie beyond its end.",
-        remedy: "Restore the store from a copy.")
+        remedy: "Restore the store from a copy, or copy what can still be read into a new store with 'inspect salvage'.")
     }
   }
 }
@@ -127,6 +143,7 @@ struct LMDBMeta {
   /// LMDB's own number, in its lock file too.
   static let magic: UInt32 = 0xBEEF_C0DE
   private static let size = 152
+  private static let pageSizes = [4096, 8192, 16384, 32768, 65536]
 
   /// The page that it says it is, 0 or 1.
   let page: UInt64
@@ -146,7 +163,19 @@ struct LMDBMeta {
   /// The valid meta pages, even if the first is invalid.
   static func both(_ file: Int32) -> [LMDBMeta] {
     if let first = LMDBMeta(file, offset: 0) { return [first, LMDBMeta(file, offset: first.pageSize)].compactMap { $0 } }
-    return [4096, 8192, 16384, 32768, 65536].compactMap { LMDBMeta(file, offset: $0) }
+    return pageSizes.compactMap { LMDBMeta(file, offset: $0) }
+  }
+
+  /// The meta pages that are what LMDB writes, each taken by itself and in its place: none, one, or both.
+  static func sound(_ file: Int32) -> [LMDBMeta] {
+    func at(_ offset: Int, _ page: UInt64) -> LMDBMeta? {
+      guard let meta = LMDBMeta(file, offset: offset), meta.isSound, meta.layout == layout, meta.page == page else { return nil }
+      return page == 0 || meta.pageSize == offset ? meta : nil
+    }
+    let first = at(0, 0)
+    // Without the first, the second says itself where it belongs.
+    let second = (first.map { [$0.pageSize] } ?? pageSizes).lazy.compactMap { at($0, 1) }.first
+    return [first, second].compactMap { $0 }
   }
 
   /// Nil if there is no meta page.

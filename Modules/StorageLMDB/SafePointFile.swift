@@ -213,14 +213,17 @@ final class SafePointFile: Sendable {
 
   /// For read-only opens: whether the file must be restored first.
   static func isRestoreDue(_ files: LMDBFiles) throws(StorageError) -> Bool {
-    guard let file = try? SafePointFile.openOurs(files.safePoint, writes: false, creates: false) else { return false }
+    guard let newest = point(of: files), newest.isLeftOver else { return false }
+    return try newest.belongs(to: files)
+  }
+
+  /// The newest complete point in the file beside a store, whether or not the disk has it; nil: there is none, or it cannot be read.
+  static func point(of files: LMDBFiles) -> SafePoint? {
+    guard let file = try? SafePointFile.openOurs(files.safePoint, writes: false, creates: false) else { return nil }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: place * 2)
-    guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0,
-      let newest = newest(in: bytes)
-    else { return false }
-    guard newest.isLeftOver else { return false }
-    return try newest.belongs(to: files)
+    guard let count = bytes.withUnsafeMutableBytes({ read(file, into: $0) }), count > 0 else { return nil }
+    return newest(in: bytes)
   }
 
   private func failure() -> StorageError { .system(errno, doing: "write the safe point", path: path) }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import StorageInterface
 import StoreInspection
+import StoreValues
 
 /// Commands about the whole graph of a store.
 extension InspectCommand {
@@ -86,18 +87,23 @@ extension InspectCommand {
 
     func run() throws {
       let key = try keys.key()
-      let source = try StoreFinder.open(file, KeyOptions.backends(file, key))
+      let source = try DamagedStore.open(file, key, beside: copy)
+      defer { source.close() }
       var outcomes: [StoreSalvage.Outcome] = []
-      let kind = to ?? Backend(rawValue: source.kind) ?? .lmdb
+      let kind = to ?? Backend(rawValue: source.engine.kind) ?? .lmdb
       // The copy matters more than what is said of it.
       var failure: InspectionError?
-      try kind.create(copy, Backend.mode(ofFile: file), copyKey.key(key)) { engine throws(InspectionError) in
-        outcomes = try StoreSalvage.run(source, to: engine) { outcome in
-          if failure != nil { return }
-          do throws(InspectionError) { try DescriptorOutput.standard.say(outcome.text) } catch { failure = error }
-        }
+      func say(_ text: String) {
+        if failure != nil { return }
+        do throws(InspectionError) { try DescriptorOutput.standard.say(source.named(text)) } catch { failure = error }
       }
-      let isWhole = outcomes.allSatisfy(\.isWhole)
+      try kind.create(copy, Backend.mode(ofFile: file), copyKey.key(key)) { engine throws(InspectionError) in
+        if let version = source.found {
+          say("The first pages are damaged. What follows is of version \(version.rawValue), the newest that is found.")
+        }
+        outcomes = try StoreSalvage.run(source.engine, to: engine) { outcome in say(outcome.text) }
+      }
+      let isWhole = source.found == nil && outcomes.allSatisfy(\.isWhole)
       try InspectionError.end(found: isWhole ? nil : InspectionError(.damaged, ""), output: failure)
     }
   }
