@@ -368,12 +368,17 @@ let targets: [Target] = [
       "VivariumTestSupport",
     ]),
   Room.support(
-    "CrashSamples", ["ChangeTracker", "StorageEncryption", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues"]),
+    "CrashSamples",
+    [
+      "ChangeTracker", "StorageEncryption", "StorageIncrements", "StorageInterface", "StorageLMDB", "StorageSQLite", "StoreValues",
+      "VivariumTestSupport",
+    ]),
   Room.support("PowerCut", []),
   Room.program(
     "power-cut-child",
-    ["CrashSamples", "PowerCut", "StorageInterface", "VivariumTestSupport"], path: "Tests/PowerCutChild"),
-  Room.tests("PowerCutTests", ["CrashSamples", "StorageInterface", "VivariumTestSupport", "power-cut-child"]),
+    ["CrashSamples", "PowerCut", "StorageIncrements", "StorageInterface", "StoreValues", "VivariumTestSupport"],
+    path: "Tests/PowerCutChild"),
+  Room.tests("PowerCutTests", ["CrashSamples", "StorageInterface", "StoreValues", "VivariumTestSupport", "power-cut-child"]),
   Room.program("watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
   Room.tests("ObservationTests", ["StorageLMDB", "StorageSQLite", "Vivarium", "VivariumTestSupport", "watch-child"]),
   Room.program(

@@ -16,7 +16,7 @@
 
 #ifdef __linux__
 
-enum { files_max = 16, sector = 512 };
+enum { files_max = 32, sector = 512 };
 
 // A file of the store, with a descriptor of our own that is never closed: closing it would drop the locks that the
 // process holds on the file.
@@ -37,10 +37,18 @@ typedef struct change {
   off_t truncated_to;  // -1: a write
 } change;
 
+// A name that another file has got since the folder's last sync. The file that had it keeps one that nobody looks for.
+typedef struct renaming {
+  struct renaming *next;  // the one before
+  char *from, *to;
+  char *kept;  // null: there was no file
+} renaming;
+
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static tracked_file files[files_max];
 static int file_count;
 static change *first_change, **last_change = &first_change;
+static renaming *last_renaming;
 static uint64_t calls, cut_at, fail_at, fail_for, random_state;
 static const char *store_path;
 static bool is_ready;
@@ -51,6 +59,7 @@ static ssize_t (*real_writev)(int, const struct iovec *, int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
+static int (*real_rename)(const char *, const char *);
 
 static uint64_t number(const char *name) {
   const char *text = getenv(name);
@@ -65,6 +74,7 @@ static void prepare(void) {
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
+  real_rename = dlsym(RTLD_NEXT, "rename");
   store_path = getenv("POWER_CUT_PATH");
   cut_at = number("POWER_CUT_AT");
   fail_at = number("POWER_FAIL_AT");
@@ -80,17 +90,33 @@ static uint64_t random_below(uint64_t bound) {
   return (z ^ (z >> 31)) % bound;
 }
 
+static bool is_name_of_store(const char *path) {
+  size_t prefix = strlen(store_path);
+  if (strncmp(path, store_path, prefix)) return false;
+  const char *rest = path + prefix;
+  // A new store has a temporary name until it is complete.
+  return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal") || !strcmp(rest, ".safe") || !strncmp(rest, ".new-", 5);
+}
+
 static bool is_of_store(int descriptor) {
   char link[64], path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   ssize_t count = readlink(link, path, sizeof path - 1);
   if (count <= 0) return false;
   path[count] = 0;
-  size_t prefix = strlen(store_path);
-  if (strncmp(path, store_path, prefix)) return false;
-  const char *rest = path + prefix;
-  // A new store has a temporary name until it is complete.
-  return !*rest || !strcmp(rest, "-wal") || !strcmp(rest, "-journal") || !strcmp(rest, ".safe") || !strncmp(rest, ".new-", 5);
+  return is_name_of_store(path);
+}
+
+// Whether a descriptor is of the folder that has the store's names.
+static bool is_folder(int descriptor) {
+  struct stat info, folder;
+  if (!store_path || fstat(descriptor, &info) || !S_ISDIR(info.st_mode)) return false;
+  char path[4096];
+  snprintf(path, sizeof path, "%s", store_path);
+  char *slash = strrchr(path, '/');
+  if (!slash) return false;
+  *slash = 0;
+  return !stat(path, &folder) && folder.st_dev == info.st_dev && folder.st_ino == info.st_ino;
 }
 
 // The file's place in `files`; -1 for files that are none of ours.
@@ -154,7 +180,63 @@ static void undo(change *c) {
   if (c->old_count) real_pwrite(descriptor, c->old_bytes, c->old_count, c->offset);
 }
 
+static void free_renaming(renaming *r) {
+  free(r->from);
+  free(r->to);
+  free(r->kept);
+  free(r);
+}
+
+static int keep_and_rename(const char *from, const char *to) {
+  static int number;
+  renaming *r = calloc(1, sizeof *r);
+  r->from = strdup(from);
+  r->to = strdup(to);
+  if (asprintf(&r->kept, "%s.before-%d", to, ++number) < 0) r->kept = 0;
+  if (r->kept && link(to, r->kept)) {
+    free(r->kept);
+    r->kept = 0;
+  }
+  if (real_rename(from, to)) {
+    int failure = errno;
+    if (r->kept) unlink(r->kept);
+    free_renaming(r);
+    errno = failure;
+    return -1;
+  }
+  r->next = last_renaming;
+  last_renaming = r;
+  return 0;
+}
+
+// The folder's names are on disk for good.
+static void settle_names(void) {
+  while (last_renaming) {
+    renaming *r = last_renaming;
+    last_renaming = r->next;
+    if (r->kept) unlink(r->kept);
+    free_renaming(r);
+  }
+}
+
+// A folder's names reach the disk in their order: of those since its last sync the last ones are lost, or none.
+static void lose_names(void) {
+  uint64_t count = 0;
+  for (renaming *r = last_renaming; r; r = r->next) count++;
+  if (!count) return;
+  uint64_t lost = random_below(count + 1);
+  for (renaming *r = last_renaming; r && lost; lost--) {
+    real_rename(r->to, r->from);
+    if (r->kept) real_rename(r->kept, r->to);
+    last_renaming = r->next;
+    free_renaming(r);
+    r = last_renaming;
+  }
+  settle_names();
+}
+
 static void cut(void) {
+  lose_names();
   undo(first_change);
   for (change *c = first_change; c; c = c->next) {
     int descriptor = files[c->file].descriptor;
@@ -264,7 +346,32 @@ int ftruncate64(int descriptor, off_t size) {
 
 int ftruncate(int descriptor, off_t size) { return ftruncate64(descriptor, size); }
 
+int rename(const char *from, const char *to) {
+  pthread_mutex_lock(&guard);
+  prepare();
+  int result;
+  if (!store_path || !is_name_of_store(to)) {
+    result = real_rename(from, to);
+  } else if (fails()) {
+    errno = EIO;
+    result = -1;
+  } else {
+    result = keep_and_rename(from, to);
+  }
+  pthread_mutex_unlock(&guard);
+  return result;
+}
+
+static int sync_folder(int (*sync)(int), int descriptor) {
+  // The power may go here. A full disk has room for names.
+  fails();
+  int result = sync(descriptor);
+  if (!result) settle_names();
+  return result;
+}
+
 static int sync_with(int (*sync)(int), int descriptor) {
+  if (is_folder(descriptor)) return sync_folder(sync, descriptor);
   int file = track(descriptor), result = 0;
   if (file >= 0 && fails()) {
     errno = EIO;

@@ -1,26 +1,31 @@
 import CrashSamples
 import PowerCut
+import StorageIncrements
 import StorageInterface
+import StoreValues
 import VivariumTestSupport
 
-/// Writes numbered transactions to a store until it is done or the power goes, and says after each durable commit
-/// which one it was. At the end it says how many file calls that took.
+/// Works on a store until it is done or the power goes, and says after each durable commit, copy or change which one it was. At the end it
+/// says how many file calls that took.
 ///
-///     power-cut-child KIND PATH COUNT
-///     power-cut-child KIND PATH NUMBER COPY
-///
-/// With a path for a copy it writes that one, as `CrashedStore` says for its number.
+///     power-cut-child KIND PATH COUNT                     writes numbered transactions
+///     power-cut-child KIND PATH NUMBER COPY               writes a copy, as `CrashedStore` says for its number
+///     power-cut-child KIND PATH key NUMBER                changes the key, as `CrashedStore` says for its number
+///     power-cut-child KIND PATH increment VERSION FILE    writes an increment since a version
+///     power-cut-child KIND PATH restore COPY INCREMENT…   makes the store of a copy and its increments
 @main struct PowerCutChild {
   static func main() {
     let arguments = CommandLine.arguments
-    guard (4...5).contains(arguments.count), let store = CrashedStore(rawValue: arguments[1]), let count = Int(arguments[3]) else {
-      return say("usage")
-    }
+    guard arguments.count >= 4, let store = CrashedStore(rawValue: arguments[1]) else { return say("usage") }
+    let rest = Array(arguments[4...])
     do {
-      if arguments.count == 5 {
-        try copy(store, arguments[2], Int64(count), to: arguments[4])
-      } else {
-        try run(backend: store.backend(arguments[2]), count)
+      switch (arguments[3], rest.count) {
+      case ("key", 1): try changeKey(store, arguments[2], Int64(rest[0]) ?? 0)
+      case ("increment", 2): try writeIncrement(store, arguments[2], since: Version(UInt64(rest[0]) ?? 0), to: rest[1])
+      case ("restore", 1...): try restore(store, arguments[2], of: rest[0], Array(rest[1...]))
+      case (let number, 0): try run(backend: store.backend(arguments[2]), Int(number) ?? 0)
+      case (let number, 1): try copy(store, arguments[2], Int64(number) ?? 0, to: rest[0])
+      default: say("usage")
       }
     } catch {
       say("error \(error)")
@@ -55,6 +60,28 @@ import VivariumTestSupport
     defer { engine.close() }
     try engine.powers.copying?.writeCopy(to: copy, store.encryption(ofCopy: number)) { _ in .proceed }
     say("done \(number)")
+  }
+
+  private static func changeKey(_ store: CrashedStore, _ path: String, _ number: Int64) throws {
+    #if Encryption
+    let backend = store.backend(path, try CrashedStore.key(afterChange: number - 1))
+    try backend.changeKey(to: try CrashedStore.key(afterChange: number)) { _ in .proceed }
+    say("done \(number)")
+    #else
+    say("usage")
+    #endif
+  }
+
+  private static func writeIncrement(_ store: CrashedStore, _ path: String, since version: Version, to file: String) throws {
+    let engine = try store.backend(path).open(OpenOptions())
+    defer { engine.close() }
+    let written = try IncrementWriter.write(engine, since: version, to: file, .unchanged) { _ in .proceed }
+    say("done \(written.rawValue)")
+  }
+
+  private static func restore(_ store: CrashedStore, _ path: String, of copy: String, _ increments: [String]) throws {
+    let version = try StoreRestoration(store.backend(path)).restore(copy, increments) { _ in .proceed }
+    say("done \(version.rawValue)")
   }
 
   private static func say(_ line: String) { print(line, terminator: "\n") }

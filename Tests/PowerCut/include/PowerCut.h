@@ -2,7 +2,9 @@
 // the n-th of them leaves on disk what a real power cut might, then kills the process.
 //
 // What was written to a file since its last sync is, write by write, kept, lost or torn at a sector, at random. Files
-// are those of the store at POWER_CUT_PATH (the path itself, "-wal" and "-journal"). The environment says what happens:
+// are those of the store at POWER_CUT_PATH (the path itself, "-wal", "-journal", ".safe", and what is to get one of these
+// names). Of the names that files were given by `rename` since the folder's last sync, the last ones are lost, or none. (A
+// name that is given only where there is none goes by another call, and is kept.) The environment says what happens:
 //
 //   POWER_CUT_PATH   the store; without it nothing is changed
 //   POWER_CUT_AT     the number of the call, counted from 1, at which the power goes
@@ -14,7 +16,7 @@
 
 #include <stdint.h>
 
-// How many writes, truncations and syncs of the store's files there were so far.
+// How many writes, truncations, renamings and syncs of the store's files, and syncs of their folder, there were so far.
 uint64_t power_cut_calls(void);
 
 #endif
