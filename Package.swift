@@ -379,6 +379,14 @@ let targets: [Target] = [
     ["CrashSamples", "PowerCut", "StorageIncrements", "StorageInterface", "StoreValues", "VivariumTestSupport"],
     path: "Tests/PowerCutChild"),
   Room.tests("PowerCutTests", ["CrashSamples", "StorageInterface", "StoreValues", "VivariumTestSupport", "power-cut-child"]),
+  Room.support("ClockJump", []),
+  Room.program(
+    "clock-child",
+    [
+      "ClockJump", "MessageSamples", "StorageCoordination", "StorageInterface", "StorageLMDB", "StorageMemory", "StorageSQLite",
+      "StoreMessages", "Vivarium", "VivariumTestSupport",
+    ], path: "Tests/ClockChild"),
+  Room.tests("ClockTests", ["VivariumTestSupport", "clock-child"]),
   Room.program("watch-child", ["StorageLMDB", "StorageSQLite", "Vivarium"], path: "Tests/WatchChild"),
   Room.tests("ObservationTests", ["StorageLMDB", "StorageSQLite", "Vivarium", "VivariumTestSupport", "watch-child"]),
   Room.program(

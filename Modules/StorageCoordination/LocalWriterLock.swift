@@ -4,14 +4,10 @@ import Synchronization
 
 /// The writer's lock of a store that only this process can see.
 public final class LocalWriterLock: WriterLock {
-  /// A waiting thread. `signal` passes the lock to it.
-  private final class Waiter: Sendable {
-    let turn = DispatchSemaphore(value: 0)
-  }
-
   private struct Line {
     var isHeld = false
-    var waiters: [Waiter] = []
+    /// The waiting threads. To wake one is to pass the lock to it.
+    var waiters: [WakeUp] = []
   }
 
   private let line = Mutex(Line())
@@ -19,12 +15,12 @@ public final class LocalWriterLock: WriterLock {
   public init() {}
 
   public func acquire(_ deadline: Deadline) throws(StorageError) -> WriterHold {
-    let waiter = line.withLock { line -> Waiter? in
+    let waiter = line.withLock { line -> WakeUp? in
       if !line.isHeld {
         line.isHeld = true
         return nil
       }
-      let waiter = Waiter()
+      let waiter = WakeUp()
       line.waiters.append(waiter)
       return waiter
     }
@@ -35,12 +31,8 @@ public final class LocalWriterLock: WriterLock {
   /// The number of waiting threads. For tests and tools; the answer may be outdated on arrival.
   package var waiterCount: Int { line.withLock { $0.waiters.count } }
 
-  private func wait(_ waiter: Waiter, _ deadline: Deadline) -> Bool {
-    guard let remaining = deadline.remaining else {
-      waiter.turn.wait()
-      return true
-    }
-    if waiter.turn.wait(timeout: .now() + remaining.dispatchInterval) == .success { return true }
+  private func wait(_ waiter: WakeUp, _ deadline: Deadline) -> Bool {
+    if waiter.wait(deadline) { return true }
     // Timed out; but the lock may have been passed to us at the same moment, and then it is ours.
     return line.withLock { line in
       guard let position = line.waiters.firstIndex(where: { $0 === waiter }) else { return true }
@@ -54,7 +46,7 @@ public final class LocalWriterLock: WriterLock {
       if line.waiters.isEmpty {
         line.isHeld = false
       } else {
-        line.waiters.removeFirst().turn.signal()
+        line.waiters.removeFirst().wake()
       }
     }
   }

@@ -29,7 +29,8 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   var isWorkingOutside = false
   /// Whether the handler was stopped during work outside the store whose result is still to be written.
   var isEnding = false
-  private var wakeTime: Date?
+  /// When a turn comes by itself, by a clock that nobody sets.
+  private var wakeTime: ContinuousClock.Instant?
   /// Whether the store records that this handler runs.
   var isAnnounced = false
   /// Messages up to this key may have killed an earlier handler: each is begun in a write of its own.
@@ -136,12 +137,14 @@ final class Handling<M: Message>: HandlerWork, @unchecked Sendable {
   /// Those that a store, as it is open now, does not get over.
   private static var lastingErrors: Set<StoreError.Code> { [.newerSchema, .readOnly, .corrupt, .replaced, .closed] }
 
-  /// Schedules a turn for a time, unless something else causes one before.
+  /// Schedules a turn for a time, unless something else causes one before. For one that is far off a turn looks again.
   func wake(at time: Date?) {
     guard let time else { return }
-    if let wakeTime, wakeTime <= time { return }
-    wakeTime = time
-    queue.asyncAfter(deadline: .now() + max(time.timeIntervalSinceNow, 0.001)) { [weak self] in
+    let seconds = min(max(time.timeIntervalSinceNow, 0.001), 86_400)
+    let due = ContinuousClock.now + .seconds(seconds)
+    if let wakeTime, wakeTime <= due { return }
+    wakeTime = due
+    queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
       // The clocks of queues and of dates differ: this may fire a little early, and is then scheduled again.
       self?.wakeTime = nil
       self?.turn()

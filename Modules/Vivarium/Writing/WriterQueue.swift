@@ -1,31 +1,26 @@
 import Dispatch
+import StorageCoordination
 import StorageInterface
 import Synchronization
 
 /// The order in which the stores of one process write a file, and the means to wait for it. Any thread.
 ///
-/// `WriterStateMachine` makes all decisions, under the only lock here; engine and semaphores are used outside the lock, and the worker
+/// `WriterStateMachine` makes all decisions, under the only lock here; engine and waiters are used outside the lock, and the worker
 /// only gets its work under it.
 /// Asynchronous writes wait for the worker before they enter the engine's queue. So that a synchronous write does not overtake
 /// them, they take a place in a line here when requested, and so does a synchronous write that finds the line occupied. If the line
 /// is empty, it goes straight to the engine, whose queue is shared by all processes.
 final class WriterQueue: Sendable {
-  /// A semaphore to wait on once: for a place in line, or a fetch.
+  /// What is waited for once: a place in line, or a fetch.
   final class Waiter: Sendable, Equatable {
-    private let turn = DispatchSemaphore(value: 0)
+    private let turn = WakeUp()
 
     static func == (a: Waiter, b: Waiter) -> Bool { a === b }
 
     /// Blocks until woken; false past the deadline.
-    func wait(_ deadline: Deadline) -> Bool {
-      guard let time = deadline.dispatchTime else {
-        turn.wait()
-        return true
-      }
-      return turn.wait(timeout: time) == .success
-    }
+    func wait(_ deadline: Deadline) -> Bool { turn.wait(deadline) }
 
-    fileprivate func wake() { turn.signal() }
+    fileprivate func wake() { turn.wake() }
   }
 
   // Sound because a write transaction is bound to no thread, only to one owner at a time, and the machine gives it only to the
@@ -150,15 +145,6 @@ final class WriterQueue: Sendable {
     case .wake(let waiter): waiter.wake()
     case .release(let right): right.write.end()
     }
-  }
-}
-
-extension Deadline {
-  /// nil: no deadline.
-  fileprivate var dispatchTime: DispatchTime? {
-    guard let remaining else { return nil }
-    let (seconds, attoseconds) = remaining.components
-    return .now() + .nanoseconds(Int(clamping: min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000))
   }
 }
 
