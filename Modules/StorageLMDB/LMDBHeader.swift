@@ -209,7 +209,8 @@ struct LMDBMeta {
     func word<T: FixedWidthInteger>(_ at: Int, as type: T.Type) -> T {
       bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: type) }
     }
-    let isMeta = word(0, as: UInt64.self) < 2 && word(10, as: UInt16.self) == 8
+    // No file has so many transactions, and beyond them numbers would not be numbers of Swift's.
+    let isMeta = word(0, as: UInt64.self) < 2 && word(10, as: UInt16.self) == 8 && word(144, as: UInt64.self) < 1 << 62
     let last = word(136, as: UInt64.self)
     // Free pages are keyed by numbers.
     let flags = (spare: word(44, as: UInt16.self) & 0x3FFF, entries: word(92, as: UInt16.self))

@@ -88,6 +88,23 @@ struct LMDBOpeningTests {
     #expect(code(scratch.file("a")) == nil)
   }
 
+  /// Both first pages may agree on them; then nothing else says that they are wrong.
+  @Test func numbersThatNoTransactionHasAreRefused() throws {
+    let path = scratch.file("a")
+    let store = try LMDBStore(path: path)
+    try store.put([("k", "v")], 1, .full)
+    store.close()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    for number in [1 << 62, 1 << 63, UInt64.max - 1] {
+      var bytes = whole
+      for (page, offset) in [(UInt64(0), 144), (1, 4_096 + 144)] {
+        withUnsafeBytes(of: number + page) { bytes.replaceSubrange(offset..<offset + 8, with: $0) }
+      }
+      try bytes.write(to: URL(fileURLWithPath: path))
+      #expect(code(path) == .corrupt)
+    }
+  }
+
   @Test func aSymbolicLinkToNothingIsFollowed() throws {
     try FileManager.default.createSymbolicLink(atPath: scratch.file("link"), withDestinationPath: scratch.file("a"))
     let store = try LMDBStore(path: scratch.file("link"))

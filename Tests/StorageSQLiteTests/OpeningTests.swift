@@ -113,6 +113,24 @@ import VivariumTestSupport
     }
   }
 
+  /// Text is read as it is stored, so nobody else may say how that is.
+  @Test func aFileThatSaysThatItsTextIsNotUTF8IsDamaged() throws {
+    let place = Place()
+    let engine = try place.open()
+    _ = try engine.adopt(.everything)
+    engine.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: place.path))
+    #expect(bytes[56..<60].elementsEqual([0, 0, 0, 1]))
+    for encoding in [2, 3, 255] as [UInt8] {
+      bytes[59] = encoding
+      try bytes.write(to: URL(fileURLWithPath: place.path))
+      #expect(error(place) == .corrupt)
+    }
+    bytes[59] = 1
+    try bytes.write(to: URL(fileURLWithPath: place.path))
+    try place.open().close()
+  }
+
   @Test func aNewerFormatIsNamed() throws {
     let place = Place()
     try place.open().close()

@@ -83,7 +83,7 @@ extension Connection {
     defer { finish(statement) }
     guard try step(statement, "read the catalog") else { return Catalog() }
     let catalog: Catalog
-    do { catalog = try Catalog(json: statement.bytes(0, isText: true)) } catch {
+    do { catalog = try Catalog(json: statement.bytes(0)) } catch {
       throw named(
         StorageError(
           .corrupt, .engine, "The catalog in '_vivarium_catalog' cannot be read: \(error).",

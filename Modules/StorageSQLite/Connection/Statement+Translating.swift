@@ -28,12 +28,12 @@ extension Statement {
   private func found(_ column: Int32, _ type: ValueType) -> Value? {
     switch (type, sqlite3_column_type(pointer, column)) {
     case (.decimal, SQLITE_TEXT):
-      return Decimal128(String(decoding: bytes(column, isText: true), as: UTF8.self)).map { .decimal($0) }
+      return Decimal128(String(decoding: bytes(column), as: UTF8.self)).map { .decimal($0) }
     case (.decimal, SQLITE_INTEGER): return .decimal(Decimal128(sqlite3_column_int64(pointer, column)))
     case (.mixed, SQLITE_INTEGER): return .int(sqlite3_column_int64(pointer, column))
     case (.mixed, SQLITE_FLOAT): return .double(sqlite3_column_double(pointer, column))
-    case (.mixed, SQLITE_TEXT): return Value(bytes: bytes(column, isText: true), type: .string)
-    case (.mixed, SQLITE_BLOB): return MixedCoding.decode(bytes(column, isText: false))
+    case (.mixed, SQLITE_TEXT): return Value(bytes: bytes(column), type: .string)
+    case (.mixed, SQLITE_BLOB): return MixedCoding.decode(bytes(column))
     default: return nil
     }
   }

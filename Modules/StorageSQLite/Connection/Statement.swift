@@ -91,9 +91,10 @@ extension Statement {
   @inline(__always) func isInteger(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_INTEGER }
   @inline(__always) func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
-  /// Text or blob of the current row, valid until the next step.
-  @inline(__always) func bytes(_ column: Int32, isText: Bool) -> UnsafeRawBufferPointer {
-    let start = isText ? UnsafeRawPointer(sqlite3_column_text(pointer, column)) : sqlite3_column_blob(pointer, column)
+  /// Text or blob of the current row, valid until the next step. Text is as it is stored, which is UTF-8: asked for as text, SQLite would
+  /// copy what lies on a page to end it by a zero, and give none where there is no memory for that.
+  @inline(__always) func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_blob(pointer, column)
     let count = Int(sqlite3_column_bytes(pointer, column))
     return UnsafeRawBufferPointer(start: count == 0 ? nil : start, count: start == nil ? 0 : count)
   }

@@ -26,7 +26,7 @@ extension SQLiteEngine {
     defer { connection.finish(statement) }
     var lines: [String] = []
     while try connection.step(statement, "explain") {
-      lines.append(String(decoding: statement.bytes(3, isText: true), as: UTF8.self))
+      lines.append(String(decoding: statement.bytes(3), as: UTF8.self))
     }
     return lines
   }

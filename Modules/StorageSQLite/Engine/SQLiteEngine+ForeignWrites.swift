@@ -95,7 +95,7 @@ extension Connection {
     var result: [TableID: ForeignChanges] = [:]
     while try step(statement, "read the log of other programs' writes") {
       guard let type = UInt16(exactly: statement.int64(0)) else { continue }
-      let kind = String(decoding: statement.bytes(2, isText: true), as: UTF8.self)
+      let kind = String(decoding: statement.bytes(2), as: UTF8.self)
       let property = statement.isNull(3) ? nil : UInt16(exactly: statement.int64(3)).map { PropertyID($0) }
       result[TableID(type), default: ForeignChanges()].add(kind, statement.int64(1), property)
     }

@@ -35,7 +35,7 @@ extension SQLiteEngine: StructureVerification {
     defer { connection.finish(wrong) }
     do throws(StorageError) {
       while try connection.step(wrong, "check the side entries") {
-        let key = String(decoding: wrong.bytes(0, isText: true).prefix(48), as: UTF8.self).lowercased()
+        let key = String(decoding: wrong.bytes(0).prefix(48), as: UTF8.self).lowercased()
         report(StoreFault("side entry \(key)", "has a key or a value that is none"))
       }
     } catch {

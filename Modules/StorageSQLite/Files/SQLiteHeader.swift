@@ -47,6 +47,11 @@ enum SQLiteHeader: Equatable {
     func number(_ at: Int) -> Int64 { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int64($1) } }
     guard number(68) == Int64(MetaTables.applicationID) else { return .foreign("it is another program's SQLite file") }
     let pageSize = bytes[16] == 0 && bytes[17] == 1 ? 65536 : Int64(bytes[16]) << 8 | Int64(bytes[17])
+    // Text is read as it is stored. 0: nothing was written yet.
+    guard mark != nil || (0...1).contains(number(56)) else {
+      throw StorageError(
+        .corrupt, .engine, "'\(path)' is damaged: its first page says that its text is not UTF-8.", remedy: "Restore the file from a copy.")
+    }
     // The header's length is valid if the last writer maintained it; a log may hold pages beyond the file.
     let isLengthKnown = number(24) == number(92)
     var log = stat()

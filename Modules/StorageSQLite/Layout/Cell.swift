@@ -71,7 +71,7 @@ extension Statement {
 
   @inline(never) private func wordInBlob(_ column: Int32, _ physical: PhysicalType) -> Cell {
     guard sqlite3_column_type(pointer, column) == SQLITE_BLOB else { return .foreign }
-    let bytes = bytes(column, isText: false)
+    let bytes = bytes(column)
     guard bytes.count == 8 else { return .foreign }
     let word = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     if physical == .float, word > UInt64(UInt32.max) { return .foreign }
@@ -90,6 +90,6 @@ extension Statement {
 
   /// The bytes that `holdsBytes` found, valid until the next step or translation.
   @inline(__always) func bytes(_ column: Int32, _ type: CellType) -> UnsafeRawBufferPointer {
-    type.isTranslated ? translated : bytes(column, isText: type.isText)
+    type.isTranslated ? translated : bytes(column)
   }
 }

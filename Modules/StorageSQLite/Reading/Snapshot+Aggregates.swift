@@ -32,7 +32,7 @@ extension Snapshot: AggregatePushdown {
     try connection.addRealSum()
     let name = column.cell.physical == .float ? RealSumFunction.ofFloats : RealSumFunction.ofDoubles
     return try row(column, "SELECT \(name)(\(column.name)) FROM \(layout.tableName(column)) NOT INDEXED") { statement in
-      RealSumFunction.total(statement.bytes(0, isText: false))
+      RealSumFunction.total(statement.bytes(0))
     }
   }
 

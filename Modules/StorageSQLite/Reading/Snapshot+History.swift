@@ -18,7 +18,7 @@ extension Snapshot {
       else { throw StorageError(.historyTrimmed, .statement, "The commit record of \(expected) is gone.") }
       let record: CommitRecord
       do throws(StorageError) {
-        record = try CommitRecord(version: expected, encoded: statement.bytes(1, isText: false))
+        record = try CommitRecord(version: expected, encoded: statement.bytes(1))
       } catch {
         throw error.placed("the commit record of version \(expected.rawValue)", inFile: engine.file.path)
       }

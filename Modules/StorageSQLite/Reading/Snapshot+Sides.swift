@@ -18,7 +18,7 @@ extension Snapshot: SideReading {
     guard layout.catalog.hasSideEntries else { return body(nil) }
     let statement = try connection.take(StatementKey(.side)) { "SELECT value FROM _vivarium_side WHERE key = ?" }
     try connection.with(statement, binding: key) { () throws(StorageError) in
-      body(try connection.step(statement, "read a side entry") ? statement.bytes(0, isText: false) : nil)
+      body(try connection.step(statement, "read a side entry") ? statement.bytes(0) : nil)
     }
   }
 
@@ -33,7 +33,7 @@ extension Snapshot: SideReading {
     }
     try connection.with(statement, binding: start, end) { () throws(StorageError) in
       while try connection.step(statement, "read the side entries") {
-        if body(statement.bytes(0, isText: false), statement.bytes(1, isText: false)) == .stop { return }
+        if body(statement.bytes(0), statement.bytes(1)) == .stop { return }
       }
     }
   }

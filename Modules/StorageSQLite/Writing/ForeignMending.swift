@@ -52,7 +52,7 @@ struct ForeignMending {
     try bind(values, statement)
     var result: [(front: Value, value: Value)] = []
     while try connection.step(statement, "read what another program wrote") {
-      let front = Value(bytes: statement.bytes(0, isText: false), type: .data) ?? .null
+      let front = Value(bytes: statement.bytes(0), type: .data) ?? .null
       if cell.isWord {
         guard case .word(let word) = statement.word(1, cell) else {
           result.append((front, .null))
