@@ -30,6 +30,8 @@ import VivariumTestSupport
   // MARK: The right to write
 
   private static func wait(in folder: String) throws {
+    // Threads of Dispatch that have nothing to do wait in that way, too.
+    clock_watch()
     let locks: [any WriterLock] = [LocalWriterLock(), try FileWriterLock(path: folder + "/lock.coord")]
     for lock in locks { try wait(for: lock) }
     let stores: [Store.Configuration] = [
@@ -43,7 +45,10 @@ import VivariumTestSupport
   private static func wait(for lock: any WriterLock) throws {
     let hold = try lock.acquire(.never)
     if (try? lock.acquire(.after(.milliseconds(5)))) != nil { print("a lock was given twice") }
-    let isWaiting = onThread { (try? lock.acquire(.after(.seconds(3_600))))?.release() }
+    let isWaiting = onThread {
+      clock_watch()
+      (try? lock.acquire(.after(.seconds(3_600))))?.release()
+    }
     clock_jump(year)
     hold.release()
     while isWaiting.count == 0 { sched_yield() }

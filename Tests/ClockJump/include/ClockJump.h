@@ -8,7 +8,10 @@
 // Sets the clock of dates forward, or back.
 void clock_jump(int64_t seconds);
 
-// How often a thread has begun to wait until a time of that clock.
+// From now on the waits of the calling thread are counted.
+void clock_watch(void);
+
+// How often a counted thread has begun to wait until a time of that clock.
 uint64_t clock_waits(void);
 
 #endif
