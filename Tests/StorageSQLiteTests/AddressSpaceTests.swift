@@ -10,8 +10,8 @@ import VivariumTestSupport
 @Suite struct AddressSpaceTests {
   /// Of one value, which SQLite has in one piece. More than the limit leaves, which is enough for everything else: only this demand fails,
   /// and none of the process's own, over which it would end.
-  static let bytes = 64 << 20
-  static let spare = 40 << 20
+  static let bytes = 128 << 20
+  static let spare = 100 << 20
 
   @Test func aValueThatDoesNotFitIntoMemoryIsAnErrorAndTheStoreGoesOn() async throws {
     let place = Place()
