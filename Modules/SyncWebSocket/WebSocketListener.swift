@@ -137,6 +137,8 @@ public final class WebSocketListener: Sendable {
       group.addTask { do { try await Task.sleep(for: .seconds(limits.secondsToEnd)) } catch {} }
       _ = await group.next()
       group.cancelAll()
+      // Not only by the end of what carries it: that may wait for what the client does not take.
+      channel.channel.close(promise: nil)
     }
   }
 
