@@ -1,4 +1,3 @@
-import Dispatch
 import StorageInterface
 import Synchronization
 
@@ -60,6 +59,4 @@ extension Duration {
     guard seconds < Int64.max / 1_000_000_001 else { return UInt64(Int64.max) }
     return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
   }
-
-  var dispatchInterval: DispatchTimeInterval { .nanoseconds(Int(truncatingIfNeeded: nanosecondCount)) }
 }

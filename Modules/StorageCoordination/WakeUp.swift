@@ -29,3 +29,7 @@ package final class WakeUp: Sendable {
     return group.wait(timeout: .now() + remaining.dispatchInterval) == .success
   }
 }
+
+extension Duration {
+  fileprivate var dispatchInterval: DispatchTimeInterval { .nanoseconds(Int(truncatingIfNeeded: nanosecondCount)) }
+}

@@ -101,12 +101,15 @@ final class SafePointFile: Sendable {
   private func look(_ now: UnsafeRawBufferPointer, _ seen: inout Seen, _ own: Int32?) -> Int32 {
     if seen.bytes.withUnsafeBytes({ compareBytes($0, now) == 0 }) { return 0 }
     let bytes = Array(now)
+    // One opened later may not hear of an error that somebody was told before.
+    var heard = descriptor
     if seen.refused == bytes {
       guard let own else { return EIO }
       guard pwrite(own, bytes, bytes.count, 0) == bytes.count else { return errno }
+      heard = own
     }
     // Whoever wrote it may wait for the disk still, or was killed before: after a crash there would be another one.
-    guard syncs(own ?? descriptor) == 0 else {
+    guard syncs(heard) == 0 else {
       let number = errno
       seen.refused = bytes
       return number

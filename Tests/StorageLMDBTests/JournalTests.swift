@@ -212,39 +212,46 @@ import VivariumTestSupport
     #expect(after.isArmed && after.run != before.run && after.isOf(files))
   }
 
+  /// A store of 20 versions, of which somebody has the right to write, and the record of one more, before LMDB's commit.
+  private struct PendingCommit {
+    let store: LMDBStore
+    let environment: LMDBEnvironment
+    let hold: WriterHold
+    let plan: SafePoints.JournalPlan
+    var commit: JournalCommit
+
+    init(_ path: String) throws {
+      store = try LMDBStore(path: path, keepsJournal: true)
+      environment = try store.environment()
+      environment.safePoints.pauseBackground()
+      for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
+      hold = try #require(try environment.acquireWriter(.never))
+      plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
+      var commit = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
+      [UInt8]("k1".utf8).withUnsafeBytes { key in commit.note(key, key, nil, isSealed: true) }
+      let isWritten = commit.write()
+      #expect(isWritten)
+      self.commit = commit
+    }
+  }
+
   /// A commit that is in no record, after one that was killed between its record and LMDB's commit, has the same version as that.
   @Test func whatAKilledProcessLeftIsVoidBeforeAnybodyCommits() async throws {
-    let store = try LMDBStore(path: path, keepsJournal: true)
-    let environment = try store.environment()
-    environment.safePoints.pauseBackground()
-    for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
-    let hold = try #require(try environment.acquireWriter(.never))
-    let plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
-    var lost = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
-    [UInt8]("k1".utf8).withUnsafeBytes { key in lost.note(key, key, nil, isSealed: true) }
-    let isWritten = lost.write()
-    #expect(isWritten)
+    let pending = try PendingCommit(path)
+    let (environment, plan) = (pending.environment, pending.plan)
     environment.safePoints.didAppend(plan.journal.run, plan.end)
     #expect(try plan.journal.record(after: plan.end)?.record.version == 21)
     try environment.safePoints.voidLost(environment)
-    hold.release()
+    pending.hold.release()
     #expect(try plan.journal.record(after: plan.end) == nil)
     #expect(try plan.journal.end(from: CommitJournal.Place(offset: plan.first, version: 8), at: 20) == plan.end)
   }
 
   /// Who cannot repair what a killed process left leaves it to the next: a record of it would be taken for another commit's.
   @Test func whatCouldNotBeRepairedIsRepairedByTheNext() throws {
-    let store = try LMDBStore(path: path, keepsJournal: true)
-    let environment = try store.environment()
-    environment.safePoints.pauseBackground()
-    for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
-    let hold = try #require(try environment.acquireWriter(.never))
-    let plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
-    var lost = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
-    [UInt8]("k1".utf8).withUnsafeBytes { key in lost.note(key, key, nil, isSealed: true) }
-    let isWritten = lost.write()
-    #expect(isWritten)
-    hold.abandon()
+    let pending = try PendingCommit(path)
+    let (environment, plan) = (pending.environment, pending.plan)
+    pending.hold.abandon()
     // A folder in the place of the file of safe points cannot be opened as one.
     try FileManager.default.moveItem(atPath: path + ".safe", toPath: path + ".away")
     try FileManager.default.createDirectory(atPath: path + ".safe", withIntermediateDirectories: false)
@@ -307,21 +314,13 @@ import VivariumTestSupport
 
   /// LMDB may refuse a commit whose record the disk has: it is not there after a crash.
   @Test func aRecordIsTakenBackWithItsCommit() throws {
-    let store = try LMDBStore(path: path, keepsJournal: true)
-    let environment = try store.environment()
-    environment.safePoints.pauseBackground()
-    for version in 1...UInt64(20) { try store.put(JournalTests.entries(version), version, .full) }
-    let hold = try #require(try environment.acquireWriter(.never))
-    let plan = try #require(try environment.safePoints.journal(environment, bytes: 100, base: Version(20)))
-    var commit = JournalCommit(plan, environment.safePoints, from: Version(20), to: Version(21))
-    [UInt8]("k1".utf8).withUnsafeBytes { key in commit.note(key, key, nil, isSealed: true) }
-    let isWritten = commit.write()
-    #expect(isWritten)
+    var pending = try PendingCommit(path)
+    let plan = pending.plan
     #expect(try plan.journal.record(after: plan.end)?.record.version == 21)
-    try commit.revoke()
+    try pending.commit.revoke()
     #expect(try plan.journal.record(after: plan.end) == nil)
-    hold.release()
-    for version in 21...UInt64(23) { try store.put(JournalTests.entries(version), version, .full) }
+    pending.hold.release()
+    for version in 21...UInt64(23) { try pending.store.put(JournalTests.entries(version), version, .full) }
     #expect(try plan.journal.end(from: plan.end, at: 23) != nil)
   }
 

@@ -58,6 +58,14 @@ struct SessionHarness {
     receive(.bound(session: 1, bound))
   }
 
+  /// Hears that its token has ended, gets another one, and connects with that.
+  mutating func connect(withNew token: String) {
+    receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
+    handle(.token(token))
+    handle(.standing(SessionHarness.standing()))
+    handle(.connected)
+  }
+
   /// Loses the connection, and goes on to where the next one is live.
   mutating func reconnect() {
     handle(.disconnected)

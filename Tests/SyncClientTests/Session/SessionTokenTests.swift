@@ -91,10 +91,7 @@ import Testing
   @Test func `a new token that was welcomed is replaced when it ends, though no store was bound with it`() {
     var harness = SessionHarness()
     harness.goLive()
-    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
-    harness.handle(.token("new"))
-    harness.handle(.standing(SessionHarness.standing()))
-    harness.handle(.connected)
+    harness.connect(withNew: "new")
     harness.receive(SessionHarness.welcome)
     harness.handle(.disconnected)
     harness.now += 10_000

@@ -344,10 +344,7 @@ import VivariumTestSupport
   @Test func `a new token that is refused too needs a login`() {
     var harness = Harness()
     harness.goLive()
-    harness.receive(.error(session: 0, code: .tokenExpired, retryAfterSeconds: 0, text: ""))
-    harness.handle(.token("new"))
-    harness.handle(.standing(Harness.standing()))
-    harness.handle(.connected)
+    harness.connect(withNew: "new")
     harness.receive(.error(session: 0, code: .tokenInvalid, retryAfterSeconds: 0, text: ""))
     #expect(harness.session.state == .suspended(.login))
   }
