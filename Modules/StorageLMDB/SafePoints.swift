@@ -87,8 +87,10 @@ final class SafePoints: Sendable {
       }
       // Without the file a synced commit must leave nothing unsynced behind.
       guard let file = state.file else { return state.pin == nil }
-      try SafePoints.checkFailed(state, environment)
-      let isArmed = try file.newest().map { $0.isArmed && $0.system == .current } ?? false
+      // Read once: every relaxed commit comes here.
+      let newest = state.hasFailed ? nil : try file.newest()
+      try SafePoints.checkFailed(state, environment, newest: newest)
+      let isArmed = newest.map { $0.isArmed && $0.system == .current } ?? false
       if isSynced {
         // Another process has synced everything and disarmed the point.
         if !isArmed, state.pin != nil { SafePoints.release(&state) }

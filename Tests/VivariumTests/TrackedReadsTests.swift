@@ -112,4 +112,46 @@ import VivariumTestSupport
     try store.write { try store.add(other, update: .modified) }
     #expect(tracked.map(\.count) == [0, 0, 1, 1] && person.dogs.count == 1)
   }
+
+  @Test func whatAnIndexCountsIsTrackedWithoutBeingBound() throws {
+    let (store, _) = try stores()
+    try store.write { for number in 0..<3 { try store.add(Message(number: number, shout: "\(number)")) } }
+    let bound = store.boundCount
+    var count = 0
+    let counted = track { count = store.objects(Message.self).where { $0.number == 1 }.count }
+    #expect(count == 1 && store.boundCount == bound)
+    try store.write { try store.add(Dog(name: "Rex")) }
+    #expect(counted.count == 0)
+    try store.write { try store.add(Message(number: 7, shout: "ho")) }
+    #expect(counted.count == 1)
+  }
+
+  @Test func rowsOfOneTypeAreNotWokenByOthers() throws {
+    let (store, _) = try stores()
+    try store.write { for name in ["Rex", "Max", "Ada"] { try store.add(Dog(name: name)) } }
+    let dogs = store.objects(Dog.self).where { $0.name != "Max" }.sorted(by: \.name)
+    func reads() -> [Counter] { [track { _ = dogs[0] }, track { _ = dogs.count }, track { _ = dogs.first?.name }] }
+    var tracked = reads()
+    try store.write { try store.add(Person(name: "Ann", age: 3)) }
+    #expect(tracked.map(\.count) == [0, 0, 0])
+    try store.write { dogs[1].name = "Bob" }
+    #expect(tracked.map(\.count) == [1, 1, 1])
+    tracked = reads()
+    try store.write { try store.add(Dog(name: "Aki")) }
+    #expect(tracked.map(\.count) == [1, 1, 1])
+  }
+
+  @Test func eachPropertyIsTrackedByItself() throws {
+    let (store, _) = try stores()
+    // More than the 64 that share a cell.
+    let people = (0..<130).map { Person(name: "\($0)", age: $0) }
+    try store.write { for person in people { try store.add(person) } }
+    func reads() -> [Counter] { people.flatMap { person in [track { _ = person.name }, track { _ = person.age }] } }
+    let tracked = reads()
+    try store.write { people[3].age = 1_000 }
+    let woken = tracked.indices.filter { tracked[$0].count > 0 }
+    // Its own reader, and that of the object whose key is 64 more.
+    #expect(woken == [7, 135])
+    #expect(tracked.allSatisfy { $0.count <= 1 })
+  }
 }

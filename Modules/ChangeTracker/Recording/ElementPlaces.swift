@@ -3,8 +3,9 @@ import StoreValues
 
 /// Where the elements of a list of links are, while nothing is done with the list but removing elements.
 ///
-/// A Fenwick tree counts how many elements were removed before a place. 20 bytes an element.
-package struct ElementPlaces {
+/// A Fenwick tree counts how many elements were removed before a place. 20 bytes an element. A class, because a removal that copied
+/// the tree would cost as much as walking the list.
+package final class ElementPlaces {
   /// Sorted by key, then by place.
   private let entries: [(key: Int64, place: Int32)]
   /// A Fenwick tree, from 1.
@@ -22,7 +23,7 @@ package struct ElementPlaces {
   var count: Int { entries.count }
 
   /// Removes all elements with the key, once, and returns where they were before that, ascending.
-  mutating func remove(_ key: Int64) -> [Int] {
+  func remove(_ key: Int64) -> [Int] {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
@@ -43,7 +44,7 @@ package struct ElementPlaces {
     return count
   }
 
-  private mutating func noteRemoval(at place: Int) {
+  private func noteRemoval(at place: Int) {
     var i = place + 1
     while i < removed.count {
       removed[i] += 1

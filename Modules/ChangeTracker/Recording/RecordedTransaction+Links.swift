@@ -80,7 +80,7 @@ extension RecordedTransaction {
     var places = elementPlaces.remove(list)
     if places == nil, elementPlaces.isWorthKeeping(list) { places = ElementPlaces(try links(in: list)) }
     // If an edit fails, nothing is kept of the list.
-    guard var places else {
+    guard let places else {
       let (positions, count) = try positions(of: target, in: list)
       for position in positions.reversed() { try edit(column, owner, .remove(position..<position + 1)) }
       return elementPlaces.noteWalk(list, count: count)

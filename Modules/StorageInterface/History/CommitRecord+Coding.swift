@@ -11,7 +11,7 @@ extension CommitRecord {
     var out = VarintWriter()
     // Most are small: allocated once.
     out.bytes.reserveCapacity(64 + (author?.utf8.count ?? 0) + tables.reduce(0) { $0 + $1.modified.count * 4 })
-    let format: UInt64 = !values.isEmpty ? 3 : tables.allSatisfy(\.collections.isEmpty) ? 1 : 2
+    let format: UInt64 = !values.isEmpty ? 3 : tables.allSatisfy({ $0.collections.isEmpty }) ? 1 : 2
     out.put(format)
     out.put(changedCatalog ? 1 : 0)
     out.put(origin)

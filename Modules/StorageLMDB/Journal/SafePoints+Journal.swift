@@ -110,7 +110,12 @@ extension SafePoints {
 
   /// Throws if pages of commits in the journal may be lost.
   static func checkFailed(_ state: State, _ environment: LMDBEnvironment) throws(StorageError) {
-    if !state.hasFailed { guard try state.file?.newest()?.isLeftOver == true else { return } }
+    try checkFailed(state, environment, newest: state.hasFailed ? nil : state.file?.newest())
+  }
+
+  /// The same by the file's newest point, if the caller has read it.
+  static func checkFailed(_ state: State, _ environment: LMDBEnvironment, newest: SafePoint?) throws(StorageError) {
+    guard state.hasFailed || newest?.isLeftOver == true else { return }
     throw StorageError(
       .io, .engine, "The disk did not take in all pages of '\(environment.files.data)'.",
       remedy: "Close the store everywhere and open it again: it goes back to its last safe version, and the commits since are made again.")

@@ -31,6 +31,8 @@ extension ModelContext {
   }
 
   private func changing(_ key: Int64, _ ordinal: Int, _ edit: ScalarEdit) throws(StoreError) {
+    // Once: each use would count a reference, which is slow for an object that somebody holds weakly.
+    let store = store
     guard let write = store.writing else {
       throw .notInWrite("Setting '\(schema.name).\(properties[ordinal].schema.name)'")
     }

@@ -36,8 +36,8 @@ public final class ModelContext {
   var tick: UInt64 = 0
   /// Observers of single properties, by object.
   var propertyObservers: [Int64: [any PropertyWatcher]] = [:]
-  /// The reads that Observation tracks.
-  var cells: [Int64: ReadCell] = [:]
+  /// The reads that Observation tracks. Proof: a store is used in one context at a time, and finding a cell calls nothing else.
+  @exclusivity(unchecked) var cells = ReadCells()
   private var spareAdoption: Adoption?
   /// The number of the write that created `spareAdoption`.
   private var spareWrite: UInt64 = 0

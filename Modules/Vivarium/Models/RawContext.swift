@@ -11,6 +11,8 @@ public struct RawContext {
   @usableFromInline var membershipTick: UInt64 = 0
   /// Whether reads are reported, to Observation or to an observer that follows a path. One byte, checked by every accessor.
   public var tracksReads = false
+  /// Whether they are reported to an observer that follows a path.
+  var isTraced = false
 
   init(_ windows: UnsafeMutablePointer<PropertyWindow>, _ owner: ModelContext) {
     self.windows = windows
@@ -46,7 +48,7 @@ extension RawContext {
   /// Reports a read to Observation; called while `tracksReads` is set. Takes no object: passing one to an opaque call would force
   /// it onto the heap.
   @inline(never)
-  public func noteRead(_ key: Int64, _ ordinal: Int) { context.didRead(key, ordinal) }
+  public func noteRead(_ key: Int64, _ ordinal: Int) { owner._withUnsafeGuaranteedRef { $0.didRead(key, ordinal) } }
 
   /// The other end of a relationship.
   public func inverse<T: InverseProperty>(_ key: Int64, _ ordinal: Int) -> T { T._$inverse(self, key, ordinal) }

@@ -199,10 +199,17 @@ extension ResultsState {
     // Which other types the query reads is not determined: report all of them. A query of the sources of an object reports its own
     // type alone.
     switch source {
-    case .all, .sources: if case .success(let bound) = bound(), !bound.followsLinks { return }
-    case .list, .results, .nothing: break
+    case .all where readsOneType: return
+    case .sources: if case .success(let bound) = bound(), !bound.followsLinks { return }
+    case .all, .list, .results, .nothing: break
     }
     store.allContexts.forEach { $0.didReadResults() }
+  }
+
+  private var readsOneType: Bool {
+    if let reach = findings?.reach { return reach != .store }
+    // Binding costs much more than what an index says.
+    return wholeIndex != nil || findReach() != .store
   }
 
   /// The query and its source, as a value.
@@ -282,11 +289,14 @@ extension ResultsState {
 
   /// The count if the condition, and nothing behind it, is one indexed integer equal to a constant: the query is not even bound. Nil
   /// for any other query, and on any error.
-  private var indexedCount: Int? {
+  private var indexedCount: Int? { wholeIndex.flatMap { try? store.reading.count(in: $0.index, equalTo: $0.value) } }
+
+  /// The index whose entries for a value are the whole result.
+  private var wholeIndex: (index: IndexID, value: Int64)? {
     guard case .all = source, fault == nil, base.limit == nil, base.clauses.isEmpty, let (name, value) = equality,
       let ordinal = context.ordinal(named: name), let index = context.integerIndexes[ordinal]
     else { return nil }
-    return try? store.reading.count(in: index, equalTo: value)
+    return (index, value)
   }
 
   /// The property and the integer, if the condition is their equality.

@@ -131,7 +131,7 @@ extension Store {
     let isListed = configuration.models.contains { $0._$objectType == id }
     let context = ModelContext(self, schema, in: isListed ? reading.catalog : Catalog())
     reader.add(context, for: id)
-    context.raw.pointee.tracksReads = observing.tracksReads || observing.readTrace != nil
+    reportReads(of: context)
     return context
   }
 

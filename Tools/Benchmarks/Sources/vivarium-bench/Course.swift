@@ -10,8 +10,9 @@ struct Course {
 
   static let workloads = [
     "W1", "W12", "copy", "W14", "W3", "W4a", "W4b", "W5a", "W5b", "W5c", "W6", "W6b", "W6b.limit", "W7", "W9.sum", "W9.max",
-    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "W16", "W16.warm", "W17", "W17.related", "W19.alone", "W19.readers",
-    "W19.commit.alone", "W19.commit", "W20.load", "W20.reads", "W20.live", "W21.n10000", "W21.n10000.heard", "W21", "W21.heard",
+    "W9.avg", "W8", "W12.afterW8", "W2a", "W2b", "T.W3", "T.W4b", "T.W6", "T.W7", "T.W8", "W16", "W16.warm",
+    "W17", "W17.related", "W19.alone", "W19.readers", "W19.commit.alone", "W19.commit", "W20.load", "W20.reads", "W20.live",
+    "W21.n10000", "W21.n10000.heard", "W21", "W21.heard",
     "W22.open", "W22.first", "W22.count", "memory", "W10.k1", "W10.k1.view", "W10.k100", "W10.k100.view",
     "W10.k10000", "W10.k10000.view", "W10.cpu", "W10.unsorted", "W10.unsorted.view", "W10.small", "W10.small.view",
     "W18.two", "W18.two.view", "W18.two.k100", "W18.two.k100.view", "W18.text", "W18.text.view", "W18.text.k100", "W18.text.k100.view",
@@ -65,6 +66,7 @@ struct Course {
     if contestant is VivariumContestant { line("W20.reads", 0, 0, bytes: Resources.ownMemory(), "own memory after the reads") }
     try writes(contestant, data)
     if let own = contestant as? VivariumContestant {
+      try tracked(own, data)
       try afterCommits(own, data)
       try readersBesideAWriter(own)
       if wants("W20.live") { try liveMemory(own) }
