@@ -126,6 +126,18 @@ import VivariumTestSupport
     #expect(counted.count == 1)
   }
 
+  @Test func anOrderThroughLinksIsWokenByThem() throws {
+    let (store, _) = try stores()
+    let dogs = [Dog(name: "Rex"), Dog(name: "Max")]
+    let people = dogs.map { Person(name: "", age: 3, best: $0) }
+    try store.write { for person in people { try store.add(person) } }
+    var first: Person?
+    let read = track { first = store.objects(Person.self).where { $0.age == 3 }.sorted(byKeyPath: "best.name")[0] }
+    #expect(first?.id == people[1].id)
+    try store.write { dogs[0].name = "Ada" }
+    #expect(read.count == 1)
+  }
+
   @Test func rowsOfOneTypeAreNotWokenByOthers() throws {
     let (store, _) = try stores()
     try store.write { for name in ["Rex", "Max", "Ada"] { try store.add(Dog(name: name)) } }

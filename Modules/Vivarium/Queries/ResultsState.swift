@@ -208,8 +208,8 @@ extension ResultsState {
 
   private var readsOneType: Bool {
     if let reach = findings?.reach { return reach != .store }
-    // Binding costs much more than what an index says.
-    return wholeIndex != nil || findReach() != .store
+    // Binding costs much more than what an index says. An order may follow links.
+    return (base.sort.isEmpty && wholeIndex != nil) || findReach() != .store
   }
 
   /// The query and its source, as a value.
