@@ -59,6 +59,32 @@ import VivariumTestSupport
     #expect(SQLiteEngine.prepareCount(of: read) <= columns.count + 8)
   }
 
+  @Test func columnsThatBeginARowApartAreSoonReadTogether() throws {
+    let place = Place()
+    let engine = try place.open()
+    let table = try #require(try engine.adopt(.everything)["Thing"])
+    try engine.write { write in
+      for id in 0..<3_000 { try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id)"), "ratio": .double(0.5)]) }
+    }
+    let read = try engine.beginRead()
+    let windows = try #require(read.powers.windows)
+    let columns = ["name", "id", "ratio"].map { table.column(named: $0) }
+    var (begins, ends) = ([0, 0, 0] as [Int64], [0, 1, 1] as [Int64])
+    for key in Int64(1)...3_000 {
+      for (i, column) in columns.enumerated() where key > ends[i] {
+        let window = try #require(try windows.window(column, containing: ObjectKey(key)))
+        (begins[i], ends[i]) = (window.firstKey, window.firstKey + Int64(window.vector.count) - 1)
+        let row = Int(key - window.firstKey)
+        switch i {
+        case 0: #expect(String(decoding: window.vector.bytes(at: row), as: UTF8.self) == "n\(key - 1)")
+        case 1: #expect(window.vector.word(at: row) == key - 1)
+        default: #expect(window.vector.word(at: row) == Int64(bitPattern: 0.5.bitPattern))
+        }
+      }
+      if key > 22 { #expect(Set(begins).count == 1) }
+    }
+  }
+
   @Test func theKeysOfATableWithoutGapsAreCountedAndNotRead() throws {
     let place = Place()
     let engine = try place.open()

@@ -65,9 +65,10 @@ final class WindowColumn {
     return isInOrder ? min(length * 4, Int64(WindowColumn.rowsMax)) : 1
   }
 
-  /// Whether the column is read side by side with another.
+  /// Whether the column is read side by side with another. It may be a row ahead: of live objects the first number is read alone, and
+  /// the first text is not.
   func keepsPace(with other: WindowColumn, _ epoch: UInt64) -> Bool {
-    isUsed && lent.epoch == epoch && next == other.next && length == other.length
+    isUsed && lent.epoch == epoch && length == other.length && (0...1).contains(next &- other.next)
   }
 
   /// Discards the rows read ahead, and prepares for the rows from `key` on.
