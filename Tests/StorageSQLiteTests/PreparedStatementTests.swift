@@ -33,16 +33,20 @@ import VivariumTestSupport
     _ = try write.commit(CommitRecord(), .relaxed)
   }
 
-  @Test func columnsReadSideBySideAreReadAheadByFewStatements() throws {
-    let place = Place()
+  /// A snapshot of 3,000 rows, and the columns with these names.
+  private func rows(in place: Place, _ names: [String]) throws -> (any ReadTransaction, [ColumnID]) {
     let engine = try place.open()
     let table = try #require(try engine.adopt(.everything)["Thing"])
     try engine.write { write in
       for id in 0..<3_000 { try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id)"), "ratio": .double(0.5)]) }
     }
-    let read = try engine.beginRead()
+    return (try engine.beginRead(), names.map { table.column(named: $0) })
+  }
+
+  @Test func columnsReadSideBySideAreReadAheadByFewStatements() throws {
+    let place = Place()
+    let (read, columns) = try rows(in: place, ["id", "name", "ratio"])
     let windows = try #require(read.powers.windows)
-    let columns = ["id", "name", "ratio"].map { table.column(named: $0) }
     // A value that is held is not asked for again: as live objects do it.
     var ends = [Int64](repeating: 0, count: columns.count)
     var asked = 0
@@ -61,14 +65,8 @@ import VivariumTestSupport
 
   @Test func columnsThatBeginARowApartAreSoonReadTogether() throws {
     let place = Place()
-    let engine = try place.open()
-    let table = try #require(try engine.adopt(.everything)["Thing"])
-    try engine.write { write in
-      for id in 0..<3_000 { try write.insert(table, ["id": .int(Int64(id)), "name": .string("n\(id)"), "ratio": .double(0.5)]) }
-    }
-    let read = try engine.beginRead()
+    let (read, columns) = try rows(in: place, ["name", "id", "ratio"])
     let windows = try #require(read.powers.windows)
-    let columns = ["name", "id", "ratio"].map { table.column(named: $0) }
     var (begins, ends) = ([0, 0, 0] as [Int64], [0, 1, 1] as [Int64])
     for key in Int64(1)...3_000 {
       for (i, column) in columns.enumerated() where key > ends[i] {

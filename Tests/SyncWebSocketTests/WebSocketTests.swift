@@ -189,6 +189,7 @@ struct WebSocketTests {
     let connector = try WebSocketConnector("ws://127.0.0.1:\(listener.port)", seconds: 600)
     var next = try? await connector.connect()
     while next == nil, !Task.isCancelled { next = try? await connector.connect() }
+    #expect(next != nil)
     await next?.close()
     running.cancel()
     try await running.value
