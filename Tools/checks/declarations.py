@@ -115,9 +115,15 @@ class PublicDeclaration:
 
 
 def requirement_names(sources):
-    """The names that each protocol asks for, by the protocol's name."""
-    return {body.name: {declared_name(match) for match in body.requirements()}
-            for source in sources for body in types(source) if body.kind == "protocol"}
+    """The names that each protocol asks for, also by what it refines, by the protocol's name."""
+    protocols = [body for source in sources for body in types(source) if body.kind == "protocol"]
+    own = {body.name: {declared_name(match) for match in body.requirements()} for body in protocols}
+    refined = {body.name: {name for name in re.findall(r"\w+", body.head) if name in own} for body in protocols}
+
+    def names(protocol, seen):
+        return own[protocol].union(*(names(other, seen | {other}) for other in refined[protocol] - seen))
+
+    return {protocol: names(protocol, {protocol}) for protocol in own}
 
 
 def public_declarations(source, requirements):

@@ -114,6 +114,9 @@ DOCUMENTED = [
     ("a requirement of a public protocol", "public func 'f'", {MODULE: "/// P.\npublic protocol P {\n  func f()\n}\n"}),
     ("documented declarations are right", None,
      {MODULE: "/// F.\n@inlinable\n// why\npublic func f() {}\n/** A. */ \npublic struct A {\n  private(set) var a = 1\n}\n"}),
+    ("what a refined protocol says needs no words", None,
+     {MODULE: "/// P.\npublic protocol P {\n  /// F.\n  func f()\n}\n/// Q.\npublic protocol Q: P {\n  /// G.\n  func g()\n}\n"
+              "extension A: Q {\n  public func f() {}\n  public func g() {}\n}\n"}),
     ("what a protocol says, what is internal or nobody's needs no words", None,
      {MODULE: "/// P.\npublic protocol P {\n  /// F.\n  func f()\n}\nextension A: P {\n  public func f() {}\n"
                                 "  public var description: String { a }\n  public func _$a() {}\n  func b() {}\n}\n"}),
