@@ -265,7 +265,7 @@ let targets: [Target] = [
   Room.tests(
     "SyncServerProgramTests",
     [
-      "StorageLMDB", "SyncClient", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncWebSocket", "Vivarium",
+      "StorageLMDB", "SyncClient", "SyncEvents", "SyncProtocol", "SyncProving", "SyncServer", "SyncStoreEmbedded", "SyncWebSocket", "Vivarium",
       "VivariumTestSupport", "vivarium-server", "sync-conformance", "vivarium-messages-demo", "vivarium-sync-demo", "vivarium-tasks",
     ] + network("Crypto", package: "swift-crypto")),
   Room.tests("SyncProtocolTests", ["StoreValues", "SyncModel", "SyncProtocol", "VivariumTestSupport"]),
@@ -293,7 +293,7 @@ let targets: [Target] = [
     "SyncEventsTests",
     [
       "ServerStoreForwarding", "StorageLMDB", "StorageMemory", "StoreMessages", "SyncClient", "SyncEvents", "SyncManagement", "SyncModel", "SyncProtocol",
-      "SyncProving", "SyncServer", "Vivarium", "VivariumTestSupport", "event-child",
+      "SyncProving", "SyncServer", "SyncServerConformance", "Vivarium", "VivariumTestSupport", "event-child",
     ]),
   Room.tests(
     "StorageIncrementsTests",

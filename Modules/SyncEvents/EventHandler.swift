@@ -42,7 +42,7 @@ protocol EventWork: Actor {
   var pendingCount: Int { get }
 
   /// Loads the store as of an entry. Call it once, at the beginning.
-  func begin(at seq: Seq, of stores: any SyncServerStore) async throws
+  func begin(at seq: Seq, of stores: any EventStores) async throws
   /// Integrates the next transaction.
   func take(_ transaction: LogTransaction) async throws
   /// Makes events of the objects that wait for the handler. Call it after `begin`, once the whole log is integrated: then what earlier

@@ -9,7 +9,7 @@ import SyncServer
 struct EventRegistry: Sendable {
   static let path = HandlerNames.path
 
-  let stores: any SyncServerStore
+  let stores: any EventStores
   /// How long one process may take to register a new name.
   let turnMilliseconds: Int64
   let clock: @Sendable () -> Int64
@@ -17,7 +17,7 @@ struct EventRegistry: Sendable {
   /// Registers a handler, and sets its cursors if it is new, or is for other stores than before. Returns false while another process does
   /// that.
   func register(_ name: String, _ pattern: PathPattern) async throws(ServerStoreError) -> Bool {
-    do throws(ServerStoreError) { try await stores.makeStore(EventRegistry.path) } catch {
+    do throws(ServerStoreError) { try await stores.makeHandlerNames() } catch {
       guard error.code == .storeExists else { throw error }
     }
     if isRegistered(name, pattern, in: try await cursors()) { return true }

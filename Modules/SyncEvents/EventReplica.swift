@@ -40,7 +40,7 @@ actor EventReplica<T: Model>: EventWork {
 
   // MARK: following the log
 
-  func begin(at seq: Seq, of stores: any SyncServerStore) async throws {
+  func begin(at seq: Seq, of stores: any EventStores) async throws {
     cursor = seq
     try await file.become(replica)
     // Before the first entry the store is empty.
@@ -52,7 +52,7 @@ actor EventReplica<T: Model>: EventWork {
     }
   }
 
-  private func begin(asOf seq: Seq, of stores: any SyncServerStore) async throws {
+  private func begin(asOf seq: Seq, of stores: any EventStores) async throws {
     var states: [ObjectIdentity: ObjectState] = [:]
     var page = try await stores.objects(path, changedAfter: .zero, behind: nil, limitBytes: 4 << 20)
     while true {
@@ -68,7 +68,7 @@ actor EventReplica<T: Model>: EventWork {
   }
 
   /// Takes in the log from its beginning, without events. O(what the log has up to there).
-  private func follow(to seq: Seq, of stores: any SyncServerStore) async throws {
+  private func follow(to seq: Seq, of stores: any EventStores) async throws {
     var last = Seq.zero
     while last < seq {
       let page = try await stores.changes(path, for: replica, after: last, limitBytes: 1 << 20)
@@ -95,7 +95,7 @@ actor EventReplica<T: Model>: EventWork {
     let identities = try file.identities(of: objects.map(\._$key), T._$name)
     events = try objects.map { object in
       ServerChange(
-        kind: .insert, old: nil, new: try object.freeze(), store: path, number: cursor.rawValue, author: "",
+        kind: .insert, old: nil, new: try object.freeze(), store: path, number: cursor.rawValue, author: "", isOfHandler: false,
         idempotencyKey: key(of: identities[object._$key], object._$key, "waiting"))
     }
   }
@@ -122,7 +122,7 @@ actor EventReplica<T: Model>: EventWork {
       changes.append(
         ServerChange(
           kind: kind, old: old.object, new: new.object, store: path, number: transaction.last.rawValue, author: author.user,
-          idempotencyKey: key(of: object.identity, object.key, "\(transaction.last.rawValue)")))
+          isOfHandler: author.replica.isHandler, idempotencyKey: key(of: object.identity, object.key, "\(transaction.last.rawValue)")))
     }
     return changes
   }

@@ -9,7 +9,7 @@ import SyncServer
 actor EventRun {
   private let handler: any AnyEventHandler
   private let pattern: PathPattern
-  private let stores: any SyncServerStore
+  private let stores: any EventStores
   private let options: ServerEvents.Options
   private let clock: @Sendable () -> Int64
   private let tell: @Sendable (ServerEventNotice) -> Void
@@ -47,7 +47,7 @@ actor EventRun {
   }
 
   init(
-    _ handler: any AnyEventHandler, _ pattern: PathPattern, _ stores: any SyncServerStore, _ options: ServerEvents.Options,
+    _ handler: any AnyEventHandler, _ pattern: PathPattern, _ stores: any EventStores, _ options: ServerEvents.Options,
     clock: @escaping @Sendable () -> Int64, tell: @escaping @Sendable (ServerEventNotice) -> Void, counter: EventCounter
   ) {
     (self.handler, self.pattern, self.stores, self.options) = (handler, pattern, stores, options)

@@ -29,6 +29,8 @@ public struct ServerChange<T: Model>: Sendable {
   public let number: UInt64
   /// The user or the name of the handler who wrote the transaction.
   public let author: String
+  /// Whether `author` is the name of a handler. A user may have the same name.
+  public let isOfHandler: Bool
   /// A key that is the same whenever the same change is passed to the same handler, and unique otherwise: lets external systems ignore
   /// repetitions.
   public let idempotencyKey: String

@@ -30,7 +30,7 @@ extension ServerEvents {
     let stores = "/*/__management"
     try on(store: stores, SyncPermissionChange.self, named: "__permissions", where: { $0.status == .notProcessed }) { change in
       guard change.isAsked, let wish = change.new else { return { _ in } }
-      let outcome = try await handler.change(wish, of: change.author)
+      let outcome = try await handler.change(wish, of: change.user)
       return { store in if let wish = change.object(in: store) { outcome.settle(wish) } }
     }
     try on(store: stores, SyncPermissionOffer.self, named: "__offers", where: { $0.status == .notProcessed }) { change in
@@ -38,7 +38,7 @@ extension ServerEvents {
       // Drawn again if the event is repeated: nobody has seen the first token.
       var random = SystemRandomNumberGenerator()
       let token = (0..<4).map { _ in String(random.next() as UInt64, radix: 36) }.joined()
-      let outcome = try await handler.offer(wish, of: change.author, token: token)
+      let outcome = try await handler.offer(wish, of: change.user, token: token)
       return { store in
         guard let wish = change.object(in: store) else { return }
         if outcome.code == nil { wish.token = token }
@@ -47,7 +47,7 @@ extension ServerEvents {
     }
     try on(store: stores, SyncPermissionOfferResponse.self, named: "__responses", where: { $0.status == .notProcessed }) { change in
       guard change.isAsked, let wish = change.new else { return { _ in } }
-      let (outcome, path) = try await handler.accept(wish.token, of: change.author)
+      let (outcome, path) = try await handler.accept(wish.token, of: change.user)
       return { store in
         guard let wish = change.object(in: store) else { return }
         wish.storeURL = path
@@ -60,4 +60,7 @@ extension ServerEvents {
 extension ServerChange where T: Message {
   /// Whether it is a new request that waits for an answer.
   fileprivate var isAsked: Bool { kind == .insert && new?.status == .notProcessed }
+
+  /// Who asks. A handler is no user, whatever its name, and has no rights to give.
+  fileprivate var user: String { isOfHandler ? "" : author }
 }

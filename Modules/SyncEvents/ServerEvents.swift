@@ -59,7 +59,7 @@ public actor ServerEvents {
     }
   }
 
-  private let stores: any SyncServerStore
+  private let stores: any EventStores
   private let models: [any SchemaDescribing.Type]
   private let options: Options
   let clock: @Sendable () -> Int64
@@ -73,7 +73,7 @@ public actor ServerEvents {
   ///   - models: the types that handlers read and write. They neither see nor touch other types.
   ///   - clock: milliseconds since 1970.
   public init(
-    _ stores: any SyncServerStore, models: any SchemaDescribing.Type..., options: Options = Options(),
+    _ stores: any EventStores, models: any SchemaDescribing.Type..., options: Options = Options(),
     clock: @escaping @Sendable () -> Int64 = { Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) }
   ) {
     (self.stores, self.models, self.options, self.clock) = (stores, models, options, clock)
@@ -142,7 +142,7 @@ public actor ServerEvents {
   }
 
   /// Tells each handler now and then which stores there are, for news from before this process listened.
-  private static func scan(_ stores: any SyncServerStore, _ pause: Duration, _ runs: [EventRun]) async {
+  private static func scan(_ stores: any EventStores, _ pause: Duration, _ runs: [EventRun]) async {
     while !Task.isCancelled {
       // If the stores cannot be read now, the next pass reads them.
       if let paths = try? await stores.stores() { for run in runs { await run.see(paths) } }

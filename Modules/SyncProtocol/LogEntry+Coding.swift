@@ -2,7 +2,7 @@ import SyncModel
 
 extension ByteWriter {
   /// Each sequence number is written as the difference to the one before.
-  mutating func put(_ entries: [LogEntry]) {
+  package mutating func put(_ entries: [LogEntry]) {
     put(entries.count)
     var last: UInt64 = 0
     for entry in entries {
@@ -21,9 +21,7 @@ extension ByteWriter {
         put(clientSeq)
         put(UInt64(code.rawValue))
         put(text)
-        let objects = states.keys.sorted()
-        put(ObjectIdentity.encode(objects))
-        for object in objects { put(states[object].flatMap { $0 }?.encoded() ?? []) }
+        put(states)
       case .purge(let purge):
         put(byte: 4)
         put(seq: purge.stable)
@@ -35,7 +33,14 @@ extension ByteWriter {
     }
   }
 
-  mutating func put(_ page: StatePage) {
+  /// In the order of their identities; what does not exist is empty.
+  package mutating func put(_ states: [ObjectIdentity: ObjectState?]) {
+    let objects = states.keys.sorted()
+    put(ObjectIdentity.encode(objects))
+    for object in objects { put(states[object].flatMap { $0 }?.encoded() ?? []) }
+  }
+
+  package mutating func put(_ page: StatePage) {
     put(seq: page.asOf)
     put(seq: page.stable)
     put(page.floor)
@@ -48,7 +53,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  mutating func entries() throws(CodingError) -> [LogEntry] {
+  package mutating func entries() throws(CodingError) -> [LogEntry] {
     var entries: [LogEntry] = []
     var last: UInt64 = 0
     for _ in 0..<(try count(of: 3)) {
@@ -81,7 +86,7 @@ extension ByteReader {
     }
   }
 
-  private mutating func states() throws(CodingError) -> [ObjectIdentity: ObjectState?] {
+  package mutating func states() throws(CodingError) -> [ObjectIdentity: ObjectState?] {
     var states: [ObjectIdentity: ObjectState?] = [:]
     var last: ObjectIdentity?
     let start = position
@@ -94,7 +99,7 @@ extension ByteReader {
     return states
   }
 
-  mutating func page() throws(CodingError) -> StatePage {
+  package mutating func page() throws(CodingError) -> StatePage {
     let (asOf, stable) = (try logSeq(), try logSeq())
     let (floor, latest) = (try stamp(), try stamp())
     let isLast = try flag()

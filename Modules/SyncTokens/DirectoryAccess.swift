@@ -23,7 +23,9 @@ public struct DirectoryAccess: SyncAccess {
     for (path, text) in claims.stores ?? [:] where GrantRecord.isPattern(path) { rights[path] = Bound.Rights(short: text) }
     guard verified.isOwn else {
       // Another issuer does not decide who is an administrator here.
-      return SyncIdentity(user: claims.sub, expires: verified.expires, claims: rights)
+      var outside = SyncIdentity(user: claims.sub, expires: verified.expires, claims: rights)
+      outside.isOutside = true
+      return outside
     }
     guard let known else { throw SyncRefusal(.tokenInvalid, "The user is not there any more.") }
     if let id = claims.sid {

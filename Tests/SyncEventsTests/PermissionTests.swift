@@ -1,6 +1,7 @@
 import Foundation
 import StoreMessages
 import SyncClient
+import SyncEvents
 import SyncManagement
 import SyncProtocol
 import SyncServer
@@ -74,6 +75,30 @@ import Vivarium
     #expect(answer.status == .success)
     let more = try await office.ask("bob", SyncPermissionChange(storeURL: "/shared/*", userID: "cleo", mayRead: true))
     #expect(more.status == .error)
+    await office.running.end()
+  }
+
+  /// Programs with handlers choose their names.
+  @Test func aHandlerThatIsNamedLikeAUserHasNoRightsToGive() async throws {
+    let office = try await Office()
+    _ = try await office.tasks()
+    let events = ServerEvents(office.host.stores)
+    try await events.on(store: "/ann/__management", SyncPermissionChange.self, named: "ann") { change, store in
+      guard change.kind == .insert, change.new?.userID == "bob" else { return }
+      try store.add(SyncPermissionChange(storeURL: "/ann/tasks", userID: "cleo", mayRead: true))
+    }
+    try await events.register()
+    let running = RunningEvents(events)
+    let (_, _, management) = try await office.ask("ann", SyncPermissionChange(storeURL: "/~/tasks", userID: "bob", mayRead: true))
+    let wishes = management.objects(SyncPermissionChange.self).where { $0.userID == "cleo" && $0.status != .notProcessed }
+    let answers = AsyncStream<Void> { continuation in
+      let token = wishes.observe { _ in if !wishes.isEmpty { continuation.yield() } }
+      continuation.onTermination = { _ in token.stop() }
+    }
+    for await _ in answers { break }
+    #expect(wishes.first?.status == .error)
+    #expect(try await office.directory.grants().map(\.user) == ["bob"])
+    await running.end()
     await office.running.end()
   }
 

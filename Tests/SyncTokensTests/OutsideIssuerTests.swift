@@ -26,8 +26,8 @@ private struct TrustingServer {
   /// Why a token is refused; nil for one that is the user's.
   func refusal(of token: String) async -> SyncErrorCode? {
     await code {
-      let user = try await server.identity(token).user
-      #expect(user == "eve")
+      let identity = try await server.identity(token)
+      #expect(identity.user == "eve" && identity.isOutside)
     }
   }
 }

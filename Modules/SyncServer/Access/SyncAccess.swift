@@ -33,6 +33,8 @@ public struct SyncIdentity: Hashable, Sendable {
   public var login: String?
   /// The rights that the token itself grants, by path (`GrantRecord.path`).
   public var claims: [String: Bound.Rights]
+  /// Whether another issuer than the server vouches for the user. He may have the name of one whom the server knows.
+  public var isOutside = false
 
   /// Creates an identity.
   public init(

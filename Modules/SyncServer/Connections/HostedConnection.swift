@@ -30,6 +30,8 @@ actor HostedConnection {
   private var waitingCheck: Task<Void, Never>?
   /// The check after one that could not determine everything.
   private var laterCheck: Task<Void, Never>?
+  /// What the connection became with its first part, if that is of a program with handlers of events.
+  private var handlers: HandlerConnection?
 
   init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
     (self.number, self.host, self.transport) = (number, host, transport)
@@ -37,7 +39,7 @@ actor HostedConnection {
     (parts, outgoing) = AsyncStream.makeStream(of: [[UInt8]].self)
   }
 
-  var identity: SyncIdentity? { machine.identity }
+  private var identity: SyncIdentity? { machine.identity }
 
   var summaries: [SessionSummary] {
     guard let identity else { return [] }
@@ -53,6 +55,7 @@ actor HostedConnection {
   ///
   /// One check runs after the other, so that what an earlier one has read is not applied after a later one. Calls that wait share one.
   func recheck() async {
+    if let handlers { return await handlers.recheck() }
     changes += 1
     if let waitingCheck { return await waitingCheck.value }
     let check = Task { [runningCheck] in
@@ -66,7 +69,8 @@ actor HostedConnection {
   }
 
   /// Ends the connection if the user is meant. If it is not known yet who it is, that is checked when it is.
-  func expel(_ refusal: SyncRefusal, if isMeant: (SyncIdentity) -> Bool) {
+  func expel(_ refusal: SyncRefusal, if isMeant: @Sendable (SyncIdentity) -> Bool) async {
+    if let handlers { return await handlers.expel(refusal, if: isMeant) }
     changes += 1
     if let identity, isMeant(identity) { take(.expel(refusal)) }
   }
@@ -108,8 +112,14 @@ actor HostedConnection {
   func run() async {
     let sending = Task { await send() }
     perform(machine.begin(at: host.clock()))
+    var isFirst = true
     while !isOver {
       guard let part = await received() else { break }
+      if isFirst, HandlerMessage.begins(part) {
+        await runHandlers(part)
+        break
+      }
+      isFirst = false
       take(.received(part))
       await untilThereIsRoom()
     }
@@ -119,7 +129,24 @@ actor HostedConnection {
     await transport.close()
   }
 
-  /// Tells the client that the server shuts down, and ends.
+  /// Serves a program with handlers on the connection, which has sent this part, until it has ended.
+  private func runHandlers(_ part: [UInt8]) async {
+    let handlers = HandlerConnection(host, transport)
+    self.handlers = handlers
+    // The greeting that this one waited for comes there.
+    for timer in timers.values { timer.cancel() }
+    timers = [:]
+    if isOver { return }
+    await handlers.run(part)
+  }
+
+  /// Tells the other side that the server shuts down, and ends.
+  func leave(seconds: UInt64) async {
+    if let handlers { return await handlers.leave(seconds: seconds) }
+    take(.drain(seconds: seconds))
+  }
+
+  /// As `leave`, for a connection that is not run.
   func sendAway(seconds: UInt64) async {
     take(.drain(seconds: seconds))
     await send()
@@ -166,6 +193,8 @@ actor HostedConnection {
 
   /// Handles an event, and performs the effects.
   func take(_ event: ServerConnectionEvent) {
+    // A greeting that came is not waited for, though its timer may be on its way.
+    if handlers != nil, case .timer = event { return }
     host.note(event, of: number)
     let effects = machine.handle(event, at: host.clock())
     if effects.contains(where: \.isClose) {

@@ -36,11 +36,7 @@ public final class ServerCounts: Sendable {
   /// Counts an event of a connection.
   func note(_ event: ServerConnectionEvent) {
     switch event {
-    case .received(let part):
-      count { numbers in
-        numbers.partsIn += 1
-        numbers.bytesIn += UInt64(part.count)
-      }
+    case .received(let part): received(part)
     case .verified(.failure(let refusal)), .bound(_, .failure(let refusal)), .expel(let refusal): refused(refusal.code)
     case .committed(_, .failure(let error)), .declared(_, .failure(let error)), .entries(_, .failure(let error)),
       .objects(_, .failure(let error)), .acknowledged(_, .failure(let error)), .head(_, _, .failure(let error)):
@@ -62,6 +58,13 @@ public final class ServerCounts: Sendable {
       case .forked: refused(.replicaForked)
       case .duplicate, .behindRefusal, .gap, .incomplete: break
       }
+    }
+  }
+
+  func received(_ part: [UInt8]) {
+    count { numbers in
+      numbers.partsIn += 1
+      numbers.bytesIn += UInt64(part.count)
     }
   }
 

@@ -133,6 +133,17 @@ public actor SyncHost {
     }
   }
 
+  /// Logs that a program with handlers of events begins.
+  nonisolated func noteHandlers(of identity: SyncIdentity, _ name: String) {
+    logger.info("Handlers of events are let in.", metadata: ["user": "\(identity.user)", "name": "\(name)"])
+  }
+
+  /// Counts and logs why the connection of a program with handlers ends.
+  nonisolated func noteEnd(_ refusal: SyncRefusal) {
+    counts.refused(refusal.code)
+    log("A connection of handlers was ended.", refusal, [:])
+  }
+
   /// Counts and logs that a request beside connections could not be answered, because the server's data cannot be used.
   package nonisolated func note(_ refusal: SyncRefusal) {
     guard refusal.code == .storageUnavailable else { return }
@@ -165,7 +176,7 @@ public actor SyncHost {
   /// committed.
   public func leave(comeBackAfter seconds: UInt64) async {
     drain = seconds
-    await each { await $0.take(.drain(seconds: seconds)) }
+    await each { await $0.leave(seconds: seconds) }
     watch?.cancel()
   }
 
