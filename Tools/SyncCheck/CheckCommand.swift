@@ -155,6 +155,9 @@ struct CheckCommand: AsyncParsableCommand {
     var kills = HandlerKills(
       home: store, database: database?.address(), kills: times, report: report, random: SplitMix(state: seed))
     try await kills.run()
+    if store == .postgres { return }
+    kills.isApart = true
+    try await kills.run()
   }
 }
 #endif

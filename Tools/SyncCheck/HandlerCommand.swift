@@ -2,8 +2,10 @@
 import ArgumentParser
 import Foundation
 import StoreMessages
+import SyncClient
 import SyncEvents
 import SyncServer
+import SyncWebSocket
 import Vivarium
 
 /// What a handler has heard of each device, in the order in which it heard it.
@@ -16,19 +18,26 @@ import Vivarium
 struct HandlerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "handler", shouldDisplay: false)
 
-  @Option var store: ServerHome
-  @Option(help: "The address of a database.") var place: String
+  @Option(help: "Where the stores are, if it opens them itself.") var store = ServerHome.postgres
+  @Option(help: "The address of a database.") var place: String?
+  @Option(help: "A server that has them.") var url: String?
   @Option(help: "Dies when it comes to a point for the n-th time: 'after-advance:2'.") var dieAt: String?
 
   func run() async throws {
-    let events = try await HandlerCommand.events(of: try await store.open(place, fuse: dieAt.flatMap(Fuse.init)))
+    let events = try await HandlerCommand.events(of: try await stores(dieAt.flatMap(Fuse.init)))
     try await events.register()
     printLine("handles")
     await events.run()
   }
 
+  private func stores(_ fuse: Fuse?) async throws -> any EventStores {
+    guard let url else { return try await store.open(place ?? "", fuse: fuse) }
+    let stores = RemoteEventStores(try WebSocketConnector(url), credentials: FixedToken("handlers"), name: "sync-check")
+    return fuse.map { MortalEventStores(events: stores, fuse: $0) } ?? stores
+  }
+
   /// A handler that notes the number of each write of each device, and one that answers each question.
-  static func events(of stores: any SyncServerStore) async throws -> ServerEvents {
+  static func events(of stores: any EventStores) async throws -> ServerEvents {
     var options = ServerEvents.Options()
     (options.lease, options.pause, options.firstDelay) = (.milliseconds(300), .milliseconds(20), .milliseconds(5))
     let events = ServerEvents(stores, models: Tally.self, Heard.self, Question.self, options: options)

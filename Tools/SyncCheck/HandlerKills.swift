@@ -9,9 +9,12 @@ import Vivarium
 /// A process with a handler of events is killed again and again while a device writes, at random moments and at each point of its work; in
 /// the end the handler has heard of each write once, and in their order, and each question that the device asked has one answer.
 ///
-/// In a folder the server runs the handler and is killed with it; over a database the handler is a process of its own.
+/// In a folder the server runs the handler and is killed with it, or the handler is a process of its own with a connection to the server,
+/// which is killed now and then too. Over a database the handler is a process of its own.
 @MainActor struct HandlerKills {
   let home: ServerHome
+  /// Whether the handler is a process of its own with a connection to the server.
+  var isApart = false
   let database: String?
   let kills: Int
   let report: Report
@@ -21,6 +24,9 @@ import Vivarium
   private static let device = "writer"
   /// One of so many kills is at a point.
   private static let pointEvery = 3
+  /// With one of so many kills of a handler apart its server is killed too.
+  private static let serverEvery = 10
+  private var handlesItself: Bool { home != .postgres && !isApart }
 
   mutating func run() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sync-check-\(UUID().uuidString)")
@@ -29,7 +35,7 @@ import Vivarium
     let place = database ?? folder.appending(path: "server").path
     let wire = try await Wire(to: 1)
     var server = try await start(place, wire)
-    var handler = home == .postgres ? try startHandler(place) : nil
+    var handler = handlesItself ? nil : try startHandler(place, wire)
     _ = await handler?.line("handles")
     let writer = try ChildProcess(
       [
@@ -44,16 +50,27 @@ import Vivarium
         try await Task.sleep(for: .milliseconds(Int.random(in: 0..<120, using: &random)))
       }
       let dying = ending(of: number + 1)
-      if home == .postgres {
+      if !handlesItself {
+        if isApart, number % HandlerKills.serverEvery == HandlerKills.serverEvery / 2 {
+          // The handler lives on.
+          server.killNow()
+          server = try await start(place, wire)
+          report.count("servers of handlers killed", 1)
+        }
         handler?.killNow()
-        handler = try startHandler(place, dying)
+        if isApart, number.isMultiple(of: HandlerKills.serverEvery) {
+          server.killNow()
+          server = try await start(place, wire)
+          report.count("servers of handlers killed", 1)
+        }
+        handler = try startHandler(place, wire, dying)
       } else {
         server.killNow()
         server = try await start(place, wire, dying)
       }
       if number.isMultiple(of: 100) { report.say("\(number) kills of the handler, \(writer.newest("wrote") ?? "nothing written")") }
     }
-    report.count("handlers killed", kills)
+    report.count(isApart ? "handlers apart killed" : "handlers killed", kills)
     writer.order("finish")
     if await within(.seconds(120), { _ = await writer.line("finished") }) == false {
       report.violation("the writer could not send everything")
@@ -66,7 +83,7 @@ import Vivarium
   // MARK: processes
 
   private func start(_ place: String, _ wire: Wire, _ dying: [String] = []) async throws -> ChildProcess {
-    let handling = home == .postgres ? [] : ["--handles"]
+    let handling = handlesItself ? ["--handles"] : []
     let process = try ChildProcess(["server", "--store", home.rawValue, "--place", place] + handling + dying)
     if let line = await process.line("port "), let port = Int(line.dropFirst(5)) {
       wire.lead(to: port)
@@ -77,8 +94,9 @@ import Vivarium
     return process
   }
 
-  private func startHandler(_ place: String, _ dying: [String] = []) throws -> ChildProcess {
-    try ChildProcess(["handler", "--store", home.rawValue, "--place", place] + dying)
+  private func startHandler(_ place: String, _ wire: Wire, _ dying: [String] = []) throws -> ChildProcess {
+    let stores = isApart ? ["--url", "ws://127.0.0.1:\(wire.port)"] : ["--store", home.rawValue, "--place", place]
+    return try ChildProcess(["handler"] + stores + dying)
   }
 
   /// The point at which a process has to die, all of them in turn; nil if it is killed at a random moment, or not any more.

@@ -5,7 +5,7 @@ import SyncProtocol
 import SyncServer
 
 /// A server's stores whose process dies at one point of a call.
-struct MortalStore: ServerStoreInFront {
+struct MortalStore: ServerStoreInFront, MortalHandling {
   let base: any SyncServerStore
   let fuse: Fuse
 
@@ -62,29 +62,6 @@ struct MortalStore: ServerStoreInFront {
 
   func truncateLog(_ path: StorePath, through seq: Seq) async throws(ServerStoreError) {
     try await fuse.around("truncate") { () throws(ServerStoreError) in try await base.truncateLog(path, through: seq) }
-  }
-
-  func claim(
-    _ path: StorePath, handler: String, heldIn history: [UInt8]?, fromStart: Bool, until end: Int64, at time: Int64
-  ) async throws(ServerStoreError) -> HandlerLease? {
-    fuse.reached("before-claim")
-    let lease = try await base.claim(path, handler: handler, heldIn: history, fromStart: fromStart, until: end, at: time)
-    // Whoever waits for another's lease asks again and again, and nothing has changed.
-    if lease != nil { fuse.reached("after-claim") }
-    return lease
-  }
-
-  func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError) {
-    try await fuse.around("renew") { () throws(ServerStoreError) in try await base.renew(path, lease, until: end, at: time) }
-  }
-
-  func advance(
-    _ path: StorePath, _ lease: HandlerLease, to cursor: Seq, writing changesets: [Changeset], at time: Int64
-  ) async throws(ServerStoreError) -> [Seq] {
-    try await fuse.around("advance") { () throws(ServerStoreError) -> [Seq] in
-      fuse.reachedSoon("in-advance")
-      return try await base.advance(path, lease, to: cursor, writing: changesets, at: time)
-    }
   }
 }
 
