@@ -157,6 +157,7 @@ struct CheckCommand: AsyncParsableCommand {
     try await kills.run()
     if store == .postgres { return }
     kills.isApart = true
+    if short { kills.kills = min(times, 10) }
     try await kills.run()
   }
 }

@@ -16,7 +16,7 @@ import Vivarium
   /// Whether the handler is a process of its own with a connection to the server.
   var isApart = false
   let database: String?
-  let kills: Int
+  var kills: Int
   let report: Report
   var random: SplitMix
 
@@ -24,6 +24,9 @@ import Vivarium
   private static let device = "writer"
   /// One of so many kills is at a point.
   private static let pointEvery = 3
+  /// Milliseconds between the device's writes. Each keeps the lists that it touches, as they were, for the handler: with many more of them
+  /// than are handled in between, the check is one of memory.
+  private static let pause = "12"
   /// With one of so many kills of a handler apart its server is killed too.
   private static let serverEvery = 10
   private var handlesItself: Bool { home != .postgres && !isApart }
@@ -40,7 +43,7 @@ import Vivarium
     let writer = try ChildProcess(
       [
         "device", "--url", "ws://127.0.0.1:\(wire.port)", "--name", HandlerKills.device, "--path", HandlerKills.path, "--file",
-        folder.appending(path: "device").path, "--seed", "\(random.next() as UInt64)", "--pause", "4", "--asks",
+        folder.appending(path: "device").path, "--seed", "\(random.next() as UInt64)", "--pause", HandlerKills.pause, "--asks",
       ], remembered: ["wrote"])
     for number in 1...max(1, kills) {
       if let point = pointOfDeath(number) {
