@@ -2,12 +2,21 @@ import SyncModel
 import SyncProtocol
 
 /// The state of an object before an entry changed it.
+///
+/// It is kept as bytes, which are small beside what it takes to work with: for a handler that is behind there is one for each entry, and of
+/// an object with a long list each has all of it.
 package struct ObjectBefore: Hashable, Sendable {
-  package var object: ObjectIdentity
-  /// nil if the object was not known.
-  package var state: ObjectState?
+  package let object: ObjectIdentity
+  /// The encoded state; empty if the object was not known.
+  fileprivate let bytes: [UInt8]
 
-  package init(_ object: ObjectIdentity, _ state: ObjectState?) { (self.object, self.state) = (object, state) }
+  /// - Parameter state: nil if the object was not known.
+  package init(_ object: ObjectIdentity, _ state: ObjectState?) { self.init(object, bytes: state?.encoded() ?? []) }
+
+  fileprivate init(_ object: ObjectIdentity, bytes: [UInt8]) { (self.object, self.bytes) = (object, bytes) }
+
+  /// The state; nil if the object was not known. O(its size).
+  package func state() throws(CodingError) -> ObjectState? { bytes.isEmpty ? nil : try ObjectState(decoding: bytes) }
 }
 
 // Event handlers see the store as of their cursor, wherever its head is by then. While a store has handlers, each transaction in its log
@@ -54,7 +63,12 @@ package struct BeforeGatherer {
     if case .changeset = entry.body, entry.before == nil {
       throw ServerStoreError(.logTruncated, "What was before an entry was not kept: nobody handled the store's events then.")
     }
-    for object in entry.before ?? [] where !states.keys.contains(object.object) { states.updateValue(object.state, forKey: object.object) }
+    for before in entry.before ?? [] where !states.keys.contains(before.object) {
+      do throws(CodingError) { states.updateValue(try before.state(), forKey: before.object) } catch {
+        throw ServerStoreError(
+          .unavailable, "What \(before.object) was before an entry cannot be read: \(error.reason) at byte \(error.position).")
+      }
+    }
   }
 }
 
@@ -63,21 +77,20 @@ extension ObjectBefore {
   package static func encoded(_ all: [ObjectBefore]) -> [UInt8] {
     var writer = ByteWriter()
     writer.put(all.count)
-    for object in all {
-      writer.put(ObjectIdentity.encode([object.object]))
-      writer.put(object.state?.encoded() ?? [])
+    for before in all {
+      writer.put(ObjectIdentity.encode([before.object]))
+      writer.put(before.bytes)
     }
     return writer.bytes
   }
 
-  /// Decodes a row. Safe for arbitrary bytes.
+  /// Decodes a row, but for the states. Safe for arbitrary bytes.
   package static func decode(_ row: [UInt8]) throws(CodingError) -> [ObjectBefore] {
     var reader = ByteReader(row)
     var all: [ObjectBefore] = []
     for _ in 0..<(try reader.count(of: 2)) {
       guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
-      let state = Array(try reader.content())
-      all.append(ObjectBefore(object, state.isEmpty ? nil : try ObjectState(decoding: state)))
+      all.append(ObjectBefore(object, bytes: Array(try reader.content())))
     }
     try reader.end()
     return all
