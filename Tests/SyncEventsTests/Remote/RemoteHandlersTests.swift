@@ -76,8 +76,11 @@ import VivariumTestSupport
         for _ in 0..<random.below(200) { await Task.yield() }
       }
       connector.mend()
-      try await running.caughtUp(shop)
       await running.end()
+      // On a busy machine a short lease ends again and again before anything is done.
+      let last = RunningEvents(try await billing(remote(connector), calls))
+      try await last.caughtUp(shop)
+      await last.end()
       try await device.received()
       #expect(device.objects(Invoice.self).count == written)
       #expect(device.objects(Invoice.self).allSatisfy { $0.count == 1 })
