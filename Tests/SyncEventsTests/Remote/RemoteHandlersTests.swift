@@ -61,10 +61,10 @@ import VivariumTestSupport
       let device = try await shop.open()
       let connector = CutConnector(HostConnector(host: shop.host), SeededGenerator(seed: random.next()), most: 40)
       let calls = Calls()
-      let events = try await billing(remote(connector), calls, lease: .milliseconds(200))
-      try await events.register()
+      // Not with a short lease, which would be that of the registration too.
+      try await billing(remote(connector), calls).register()
       connector.cut()
-      let running = RunningEvents(events)
+      let running = RunningEvents(try await billing(remote(connector), calls, lease: .milliseconds(200)))
       var written = 0
       for _ in 0..<20 {
         try await device.send {
