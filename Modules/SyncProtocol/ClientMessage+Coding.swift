@@ -12,11 +12,7 @@ extension ClientMessage {
     var body = ByteWriter()
     switch self {
     case .hello(let hello):
-      body.put(hello.versions.count)
-      for version in hello.versions { body.put(UInt64(version)) }
-      body.put(hello.features.rawValue)
-      body.put(hello.token)
-      body.put(hello.device)
+      body.put(hello)
       return SyncFrame(type: Code.hello, body: body.bytes)
     case .authenticate(let token):
       body.put(token)
@@ -28,8 +24,7 @@ extension ClientMessage {
       body.put(begun)
       return SyncFrame(type: Code.rest, session: session, body: body.bytes)
     case .upload(let session, let changesets):
-      body.put(changesets.count)
-      for changeset in changesets { body.put(changeset.encoded()) }
+      body.put(changesets)
       return SyncFrame(type: Code.upload, session: session, body: body.bytes)
     case .void(let session, let clientSeq, let objects):
       body.put(clientSeq)
@@ -68,12 +63,7 @@ extension ClientMessage {
     case Code.authenticate: return .authenticate(token: try body.text())
     case Code.bind: return .bind(session: session, try body.bind())
     case Code.rest: return .rest(session: session, try body.begunPages())
-    case Code.upload:
-      var changesets: [Changeset] = []
-      for _ in 0..<(try body.count(of: 2)) {
-        changesets.append(try body.nested { bytes throws(CodingError) in try Changeset(decoding: bytes) })
-      }
-      return .upload(session: session, changesets)
+    case Code.upload: return .upload(session: session, try body.changesets())
     case Code.void:
       let clientSeq = try body.number()
       return .void(
@@ -96,6 +86,19 @@ extension ClientMessage {
 }
 
 extension ByteWriter {
+  package mutating func put(_ hello: Hello) {
+    put(hello.versions.count)
+    for version in hello.versions { put(UInt64(version)) }
+    put(hello.features.rawValue)
+    put(hello.token)
+    put(hello.device)
+  }
+
+  package mutating func put(_ changesets: [Changeset]) {
+    put(changesets.count)
+    for changeset in changesets { put(changeset.encoded()) }
+  }
+
   fileprivate mutating func put(_ bind: Bind) {
     put(bind.path)
     put(fixed: bind.replica.rawValue)
@@ -109,7 +112,15 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  fileprivate mutating func hello() throws(CodingError) -> Hello {
+  package mutating func changesets() throws(CodingError) -> [Changeset] {
+    var changesets: [Changeset] = []
+    for _ in 0..<(try count(of: 2)) {
+      changesets.append(try nested { bytes throws(CodingError) in try Changeset(decoding: bytes) })
+    }
+    return changesets
+  }
+
+  package mutating func hello() throws(CodingError) -> Hello {
     var versions: [UInt16] = []
     for _ in 0..<(try count(of: 1)) { versions.append(try small(UInt16.self)) }
     let features = SyncFeatures(rawValue: try number())

@@ -30,18 +30,25 @@ extension SyncFrame {
   func message<M>(
     unknown: (UInt8) -> M, _ read: (SyncFrame, inout ByteReader) throws(CodingError) -> M?
   ) throws(FrameError) -> M {
-    let name = "a message of type 0x" + String(type, radix: 16)
-    var reader = ByteReader(body)
-    do throws(CodingError) {
-      if let message = try read(self, &reader) {
-        try reader.end()
-        return message
-      }
-    } catch {
-      throw FrameError(.badFrame, "\(error.reason) at byte \(error.position) of \(name).")
+    let message = try decoded { reader throws(CodingError) -> M? in
+      guard let message = try read(self, &reader) else { return nil }
+      try reader.end()
+      return message
     }
+    if let message { return message }
     if type >= SyncFrame.optionalTypes { return unknown(type) }
     throw FrameError(.unknownVersion, "\(name.prefix(1).uppercased() + name.dropFirst()) is not known.")
+  }
+
+  /// What the message is called in errors.
+  package var name: String { "a message of type 0x" + String(type, radix: 16) }
+
+  /// Decodes the body; `read` says whether something may be left. Throws `.badFrame` with the position.
+  package func decoded<R>(_ read: (inout ByteReader) throws(CodingError) -> R) throws(FrameError) -> R {
+    var reader = ByteReader(body)
+    do throws(CodingError) { return try read(&reader) } catch {
+      throw FrameError(.badFrame, "\(error.reason) at byte \(error.position) of \(name).")
+    }
   }
 }
 

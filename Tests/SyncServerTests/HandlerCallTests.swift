@@ -47,7 +47,7 @@ import VivariumTestSupport
     #expect(bytes(.heads([Self.path])) == [11, 1] + path)
     #expect(bytes(.follow([Self.path])) == [12, 1] + path)
     #expect(bytes(.unfollow([Self.path])) == [13, 1] + path)
-    let begin = HandlerBegin(token: "t", name: "n").frame
+    let begin = HandlerMessage.hello(Hello(versions: [1], features: .compression, token: "t", device: "n"))
     #expect(begin.type == 0x40 && begin.body == [1, 1, 1, 1, 0x74, 1, 0x6E])
     let failed = HandlerAnswer.failed(ServerStoreError(.leaseLost, "m")).frames(number: 5)[0]
     #expect(failed.type == 0xA1 && failed.session == 5 && failed.body == [1, 9] + Array("leaseLost".utf8) + [1, 0x6D])

@@ -121,7 +121,8 @@ public actor RemoteEventStores: EventStores {
     if token == nil { token = await credentials.token(isNew: false) }
     guard let token else { throw RemoteFailure.noToken }
     return try await RemoteLink.open(
-      connector, HandlerBegin(token: token, name: name), answerTime: options.answerTime,
+      connector, Hello(versions: [HandlerMessage.version], features: HandlerMessage.features, token: token, device: name),
+      answerTime: options.answerTime,
       news: { [weak self] paths in await self?.hear(paths) }, ended: { [weak self] link in await self?.lost(link) })
   }
 
@@ -157,8 +158,8 @@ public actor RemoteEventStores: EventStores {
     var delay = options.firstDelay
     while true {
       switch await answer(to: call) {
-      case .success(.done(let content)), .success(.piece(let content)): return try RemoteEventStores.decoded(content, read)
-      case .success(.failed(let error)): throw error
+      case .success(.success(let content)): return try RemoteEventStores.decoded(content, read)
+      case .success(.failure(let error)): throw error
       case .failure(let failure):
         let last = end ?? .now + options.patience
         end = last

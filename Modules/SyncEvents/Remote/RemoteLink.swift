@@ -4,7 +4,8 @@ import SyncServer
 
 /// One connection of `RemoteEventStores`, from when the server has let it in to its end.
 actor RemoteLink {
-  typealias Answer = Result<HandlerAnswer, RemoteFailure>
+  /// What the server answers, or why there is no answer.
+  typealias Answer = Result<Result<[UInt8], ServerStoreError>, RemoteFailure>
 
   private let transport: any SyncTransport
   private let answerTime: Duration
@@ -14,8 +15,7 @@ actor RemoteLink {
   private var waiting: [UInt32: CheckedContinuation<Answer, Never>] = [:]
   /// What came of answers in several pieces.
   private var pieces: [UInt32: [UInt8]] = [:]
-  /// What is sent last: the next waits for it.
-  private var sending: Task<Void, Never>?
+  private var sender: PartSender?
   /// When something came of the server, or it took something.
   private var lastMoved = ContinuousClock.now
   private var failure: RemoteFailure?
@@ -32,7 +32,7 @@ actor RemoteLink {
   ///   - news: called with the paths of followed stores that have news.
   ///   - ended: called once the connection has ended.
   static func open(
-    _ connector: any SyncConnector, _ begin: HandlerBegin, answerTime: Duration,
+    _ connector: any SyncConnector, _ hello: Hello, answerTime: Duration,
     news: @escaping @Sendable ([StorePath]) async -> Void, ended: @escaping @Sendable (RemoteLink) async -> Void
   ) async throws(RemoteFailure) -> RemoteLink {
     let transport: any SyncTransport
@@ -43,7 +43,7 @@ actor RemoteLink {
       await transport.close()
     }
     defer { timer.cancel() }
-    do throws(RemoteFailure) { try await link.begin(begin) } catch {
+    do throws(RemoteFailure) { try await link.begin(hello) } catch {
       await transport.close()
       throw error
     }
@@ -54,8 +54,8 @@ actor RemoteLink {
     return link
   }
 
-  private func begin(_ begin: HandlerBegin) async throws(RemoteFailure) {
-    do throws(FrameError) { await deliver(try encoder.parts(of: begin.frame)) } catch { throw RemoteFailure(error.description) }
+  private func begin(_ hello: Hello) async throws(RemoteFailure) {
+    await deliver(try decoded { () throws(FrameError) in try encoder.parts(of: HandlerMessage.hello(hello)) })
     guard let frame = try await frame() else { throw RemoteFailure("The connection ended before the server answered.") }
     if frame.type != HandlerMessage.begun { throw RemoteFailure(frame, isAtTheDoor: true) }
     do throws(FrameError) {
@@ -78,7 +78,7 @@ actor RemoteLink {
     let parts: [[UInt8]]
     do throws(FrameError) { parts = try encoder.parts(of: call.frame(number: number)) } catch {
       // It can never be sent, on no connection.
-      return .success(.failed(ServerStoreError(.writesRefused, "What the handler wrote is too much for one message: \(error.detail)")))
+      return .success(.failure(ServerStoreError(.writesRefused, "What the handler wrote is too much for one message: \(error.detail)")))
     }
     if waiting.isEmpty { lastMoved = .now }
     return await withCheckedContinuation { continuation in
@@ -92,21 +92,12 @@ actor RemoteLink {
   // MARK: the connection
 
   private func deliver(_ parts: [[UInt8]]) async {
-    let task = Task { [transport, sending] in
-      await sending?.value
-      do throws(TransportError) {
-        for part in parts {
-          try await transport.send([part])
-          lastMoved = .now
-        }
-      } catch {
-        // Who reads sees the end.
-        await transport.close()
-      }
-    }
-    sending = task
-    await task.value
+    let sender = sender ?? PartSender(transport) { [weak self] in await self?.noteMove() }
+    self.sender = sender
+    await sender.send(parts)
   }
+
+  private func noteMove() { lastMoved = .now }
 
   private func read(_ news: @Sendable ([StorePath]) async -> Void) async {
     do throws(RemoteFailure) {
@@ -134,10 +125,10 @@ actor RemoteLink {
       pieces[number, default: []] += piece
     case .done(let last):
       let content = pieces.removeValue(forKey: number).map { $0 + last } ?? last
-      waiting.removeValue(forKey: number)?.resume(returning: .success(.done(content)))
-    case .failed:
+      waiting.removeValue(forKey: number)?.resume(returning: .success(.success(content)))
+    case .failed(let error):
       pieces[number] = nil
-      waiting.removeValue(forKey: number)?.resume(returning: .success(answer))
+      waiting.removeValue(forKey: number)?.resume(returning: .success(.failure(error)))
     }
   }
 

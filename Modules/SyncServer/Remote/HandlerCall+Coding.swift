@@ -46,8 +46,7 @@ extension HandlerCall {
       body.put(Method.advance, path)
       body.put(lease)
       body.put(seq: seq)
-      body.put(changesets.count)
-      for changeset in changesets { body.put(changeset.encoded()) }
+      body.put(changesets)
     case .heads(let paths):
       body.put(byte: Method.heads)
       body.put(paths)
@@ -102,11 +101,7 @@ extension HandlerCall {
     case Method.removeHandler: return .removeHandler(path, name: try body.text())
     default:
       let (lease, seq) = (try body.lease(), try body.logSeq())
-      var changesets: [Changeset] = []
-      for _ in 0..<(try body.count(of: 2)) {
-        changesets.append(try body.nested { bytes throws(CodingError) in try Changeset(decoding: bytes) })
-      }
-      return .advance(path, lease, to: seq, writing: changesets)
+      return .advance(path, lease, to: seq, writing: try body.changesets())
     }
   }
 }

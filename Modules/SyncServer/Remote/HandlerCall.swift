@@ -45,6 +45,8 @@ package enum HandlerMessage {
   package static let news: UInt8 = 0xA2
 
   package static let version: UInt16 = 1
+  /// What both sides can beyond it.
+  package static let features = SyncFeatures.compression
   /// What a server takes once it is known who speaks: a transaction of a handler may be as large as one of a replica.
   package static let limits = FrameLimits(messageBytes: 256 << 20)
 
@@ -52,51 +54,23 @@ package enum HandlerMessage {
   static func begins(_ part: [UInt8]) -> Bool { part.first == begin }
 }
 
-/// The first message of a program with handlers.
-package struct HandlerBegin: Hashable, Sendable {
-  package var versions: [UInt16]
-  package var features: SyncFeatures
-  package var token: String
-  /// For the server's log.
-  package var name: String
-
-  package init(versions: [UInt16] = [HandlerMessage.version], features: SyncFeatures = .compression, token: String, name: String) {
-    (self.versions, self.features, self.token, self.name) = (versions, features, token, name)
-  }
-
-  package var frame: SyncFrame {
-    var body = ByteWriter()
-    body.put(versions.count)
-    for version in versions { body.put(UInt64(version)) }
-    body.put(features.rawValue)
-    body.put(token)
-    body.put(name)
-    return SyncFrame(type: HandlerMessage.begin, body: body.bytes)
-  }
-
-  package init(_ frame: SyncFrame) throws(FrameError) {
-    self = try HandlerMessage.decoded(frame, as: HandlerMessage.begin) { body throws(CodingError) in
-      var versions: [UInt16] = []
-      for _ in 0..<(try body.count(of: 1)) { versions.append(try body.small(UInt16.self)) }
-      let features = SyncFeatures(rawValue: try body.number())
-      let token = try body.text()
-      return HandlerBegin(versions: versions, features: features, token: token, name: try body.text())
-    }
-  }
-}
-
 extension HandlerMessage {
+  /// The first message of a program with handlers: what a replica says in its hello, with a name for the server's log.
+  package static func hello(_ hello: Hello) -> SyncFrame {
+    var body = ByteWriter()
+    body.put(hello)
+    return SyncFrame(type: begin, body: body.bytes)
+  }
+
   /// Decodes the whole body of a frame, which has to be of a type.
   package static func decoded<R>(
     _ frame: SyncFrame, as type: UInt8, _ read: (inout ByteReader) throws(CodingError) -> R
   ) throws(FrameError) -> R {
-    let name = "a message of type 0x" + String(frame.type, radix: 16)
-    guard frame.type == type else { throw FrameError(.outOfOrder, "It was \(name).") }
-    var reader = ByteReader(frame.body)
-    do throws(CodingError) {
+    guard frame.type == type else { throw FrameError(.outOfOrder, "It was \(frame.name).") }
+    return try frame.decoded { reader throws(CodingError) in
       let result = try read(&reader)
       try reader.end()
       return result
-    } catch { throw FrameError(.badFrame, "\(error.reason) at byte \(error.position) of \(name).") }
+    }
   }
 }

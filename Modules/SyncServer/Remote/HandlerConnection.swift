@@ -27,8 +27,7 @@ actor HandlerConnection {
   private var performing = 0
   /// Who reads, while too much is under way.
   private var reader: CheckedContinuation<Void, Never>?
-  /// What is sent last: the next waits for it.
-  private var sending: Task<Void, Never>?
+  private var sender: PartSender?
   private var ending: Task<Void, Never>?
   /// The stores whose news the program hears of, and how often it follows each.
   private var followed: [StorePath: Int] = [:]
@@ -65,7 +64,7 @@ actor HandlerConnection {
     isOver = true
     for task in [watching, listening, laterCheck] { task?.cancel() }
     await ending?.value
-    await sending?.value
+    await sender?.finish()
     await transport.close()
     // Nothing is followed any more once it is over, so each is let go once.
     while let (path, count) = followed.first {
@@ -78,8 +77,8 @@ actor HandlerConnection {
 
   private func take(_ frame: SyncFrame) async throws(FrameError) {
     if identity != nil { return begin(try HandlerCall(frame), number: frame.session, bytes: frame.body.count) }
-    let begin = try HandlerBegin(frame)
-    guard begin.versions.contains(HandlerMessage.version) else { throw FrameError(.unknownVersion, "Version 1 of it is spoken here.") }
+    let hello = try HandlerMessage.decoded(frame, as: HandlerMessage.begin) { body throws(CodingError) in try body.hello() }
+    guard hello.versions.contains(HandlerMessage.version) else { throw FrameError(.unknownVersion, "Version 1 of it is spoken here.") }
     let identity: SyncIdentity
     let before = changes
     // That takes the server's time, not the program's.
@@ -89,7 +88,7 @@ actor HandlerConnection {
       lastMoved = .now
     }
     do throws(SyncRefusal) {
-      identity = try await host.access.identity(ofToken: begin.token, at: host.clock())
+      identity = try await host.access.identity(ofToken: hello.token, at: host.clock())
       if let refusal = try await refusal(of: identity) { return refuse(refusal) }
     } catch { return refuse(error) }
     if isOver { return }
@@ -101,9 +100,9 @@ actor HandlerConnection {
     if isOver { return }
     listening = Task { for await path in news { hear(path) } }
     decoder.limits = HandlerMessage.limits
-    decoder.inflates = begin.features.contains(.compression)
+    decoder.inflates = hello.features.contains(.compression)
     encoder.compresses = decoder.inflates
-    host.noteHandlers(of: identity, begin.name)
+    host.noteHandlers(of: identity, hello.device)
     var body = ByteWriter()
     body.put(UInt64(HandlerMessage.version))
     body.put((decoder.inflates ? SyncFeatures.compression : []).rawValue)
@@ -222,21 +221,12 @@ actor HandlerConnection {
     // Nothing that is sent here is too long: what calls return goes in pieces.
     guard let parts = try? encoder.parts(of: frame) else { return await transport.close() }
     host.counts.sent(parts)
-    let task = Task { [transport, sending] in
-      await sending?.value
-      do throws(TransportError) {
-        for part in parts {
-          try await transport.send([part])
-          lastMoved = .now
-        }
-      } catch {
-        // Who reads sees the end.
-        await transport.close()
-      }
-    }
-    sending = task
-    await task.value
+    let sender = sender ?? PartSender(transport) { [weak self] in await self?.noteMove() }
+    self.sender = sender
+    await sender.send(parts)
   }
+
+  private func noteMove() { lastMoved = .now }
 
   /// Ends the connection, with a message that says why.
   private func refuse(_ refusal: SyncRefusal) {

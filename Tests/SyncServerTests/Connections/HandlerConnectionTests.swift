@@ -9,11 +9,11 @@ import Testing
   private let stores = MemoryServerStore()
 
   private func begun(
-    _ host: SyncHost, _ begin: HandlerBegin = HandlerBegin(token: "handlers", name: "test")
+    _ host: SyncHost, _ hello: Hello = Hello(versions: [1], features: .compression, token: "handlers")
   ) async throws -> any SyncTransport {
     let (here, there) = MemoryTransport.pair(capacity: 64)
     Task { await host.serve(there) }
-    try await here.send(try FrameEncoder().parts(of: begin.frame))
+    try await here.send(try FrameEncoder().parts(of: HandlerMessage.hello(hello)))
     return here
   }
 
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func anotherVersionIsRefused() async throws {
-    let program = try await begun(host(), HandlerBegin(versions: [2], token: "handlers", name: ""))
+    let program = try await begun(host(), Hello(versions: [2], features: [], token: "handlers"))
     #expect(try await refusal(program) == .unknownVersion)
   }
 
@@ -76,7 +76,7 @@ import Testing
 
   @Test func aLongGreetingIsRefused() async throws {
     let host = host { $0.limits.partBytes = 100 }
-    let program = try await begun(host, HandlerBegin(token: String(repeating: "x", count: 200), name: ""))
+    let program = try await begun(host, Hello(versions: [1], features: [], token: String(repeating: "x", count: 200)))
     #expect(try await refusal(program) == .limitExceeded)
   }
 
@@ -85,7 +85,7 @@ import Testing
     let host = SyncHost(stores: followers, access: OpenAccess())
     let (here, there) = MemoryTransport.pair(capacity: 64)
     let serving = Task { await host.serve(there) }
-    try await here.send(try FrameEncoder().parts(of: HandlerBegin(token: "handlers", name: "").frame))
+    try await here.send(try FrameEncoder().parts(of: HandlerMessage.hello(Hello(versions: [1], features: [], token: "handlers"))))
     _ = try await next(here)
     let path = try #require(StorePath("/shared/shop"))
     for number in 1...3 {
