@@ -45,14 +45,16 @@ actor EventReplica<T: Model>: EventWork {
     try await file.become(replica)
     // Before the first entry the store is empty.
     if seq == .zero { return }
-    do { try await begin(asOf: seq, of: stores) } catch let error as ServerStoreError where error.code == .logTruncated {
+    var start = Seq.zero
+    do { start = try await takeObjects(before: seq, of: stores) } catch let error as ServerStoreError where error.code == .logTruncated {
       // How objects were is not kept of a time before the handler's first lease: if it comes to an end between these entries and the ones
-      // after, the successor needs the log itself. It throws the same where that does not go back to its beginning.
-      try await follow(to: seq, of: stores)
+      // after, the successor needs the log itself. `follow` throws the same where that does not go back to its beginning.
     }
+    try await follow(from: start, to: seq, of: stores)
   }
 
-  private func begin(asOf seq: Seq, of stores: any EventStores) async throws {
+  /// Takes in the store as of an entry, or the last one before it of which the server can tell; returns which that is.
+  private func takeObjects(before seq: Seq, of stores: any EventStores) async throws -> Seq {
     var states: [ObjectIdentity: ObjectState] = [:]
     var page = try await stores.objects(path, changedAfter: .zero, behind: nil, limitBytes: 4 << 20)
     while true {
@@ -61,20 +63,20 @@ actor EventReplica<T: Model>: EventWork {
       page = try await stores.objects(path, changedAfter: .zero, behind: last, limitBytes: 4 << 20)
     }
     // Read after the pages, so it includes everything that changed while they were read.
-    for (object, state) in try await stores.objects(path, asOf: seq) { states[object] = state }
+    let past = try await stores.past(path, at: seq)
+    for (object, state) in past.states { states[object] = state }
     let objects = states.map { StatePage.Object($0, $1) }.sorted { $0.identity < $1.identity }
-    try await file.begin(with: objects, asOf: seq, page, wall: clock())
-    store.refresh()
+    try await file.begin(with: objects, asOf: past.asOf, page, wall: clock())
+    return past.asOf
   }
 
-  /// Takes in the log from its beginning, without events. O(what the log has up to there).
-  private func follow(to seq: Seq, of stores: any EventStores) async throws {
-    var last = Seq.zero
+  /// Takes in the entries between two, without events. O(those).
+  private func follow(from start: Seq, to seq: Seq, of stores: any EventStores) async throws {
+    var last = start
     while last < seq {
       let page = try await stores.changes(path, for: replica, after: last, limitBytes: 1 << 20)
-      for transaction in LogTransaction.all(of: page.entries) where transaction.last <= seq {
-        _ = try await file.integrate(transaction.entries, telling: T._$name)
-      }
+      let entries = page.entries.filter { $0.seq <= seq }
+      if !entries.isEmpty { _ = try await file.integrate(entries, telling: T._$name) }
       guard page.cursor > last else { break }
       last = page.cursor
     }

@@ -266,8 +266,8 @@ public actor EmbeddedServerStore: SyncServerStore {
     try await log(path).change { log throws(ServerStoreError) in try log.renew(lease, until: end, at: time) }
   }
 
-  public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await log(path).read { log throws(ServerStoreError) in try log.objects(asOf: seq) }
+  public func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast {
+    try await log(path).read { log throws(ServerStoreError) in try log.past(at: seq) }
   }
 
   public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {

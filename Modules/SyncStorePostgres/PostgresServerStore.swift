@@ -359,8 +359,8 @@ public actor PostgresServerStore: SyncServerStore {
     }
   }
 
-  public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await reading(path) { link, number throws(PostgresFailure) in try StoreReading(link, number, path).objects(asOf: seq) }
+  public func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast {
+    try await reading(path) { link, number throws(PostgresFailure) in try StoreReading(link, number, path).past(at: seq) }
   }
 
   public func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {

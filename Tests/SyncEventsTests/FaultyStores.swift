@@ -98,9 +98,9 @@ final class FaultyStores: ServerStoreInFront {
     hasRenewed()
   }
 
-  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+  func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast {
     await willReadPast()
-    return try await faulty { () throws(ServerStoreError) in try await base.objects(path, asOf: seq) }
+    return try await faulty { () throws(ServerStoreError) in try await base.past(path, at: seq) }
   }
 
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {

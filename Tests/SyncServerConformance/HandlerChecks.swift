@@ -129,27 +129,28 @@ let handlerChecks: [ServerStoreCheck] = [
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
     guard let lease = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: false, until: .max, at: 100) else { return }
     let old = try await bench.stores.objects(Bench.path, changedAfter: .zero, behind: nil, limitBytes: .max).objects
-    try bench.expect(await bench.stores.objects(Bench.path, asOf: lease.cursor).isEmpty, true)
+    try bench.expect(await bench.stores.past(Bench.path, at: lease.cursor), StorePast(asOf: lease.cursor, states: [:]))
     // Twice, and a new one beside it: of each it is how it was before all of that.
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 2, of: 1)])
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 3, of: 2, isContinued: true), Bench.creation(Bench.ann, 4, of: 1)])
-    let states = try await bench.stores.objects(Bench.path, asOf: lease.cursor)
+    let states = try await bench.stores.past(Bench.path, at: lease.cursor).states
     try bench.expect(Set(states.keys), [Bench.thing(1), Bench.thing(2)])
     try bench.expect(states[Bench.thing(1)] ?? nil, old.first?.state)
     try bench.expect(states[Bench.thing(2)] ?? nil, nil)
     // Behind the second one only the rest counts.
     _ = try await bench.stores.advance(Bench.path, lease, to: Seq(2), writing: [], at: 100)
-    let later = try await bench.stores.objects(Bench.path, asOf: Seq(2))[Bench.thing(1)] ?? nil
-    try bench.expect(later?.record.lastSeq, Seq(2))
+    let later = try await bench.stores.past(Bench.path, at: Seq(2))
+    try bench.expect(later.asOf, Seq(2))
+    try bench.expect((later.states[Bench.thing(1)] ?? nil)?.record.lastSeq, Seq(2))
   },
   ServerStoreCheck("howObjectsWereBeforeAnyHandlerIsNotKnown") { bench in
     try await bench.bindBoth()
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)])
-    try await bench.expectError(.logTruncated) { _ = try await bench.stores.objects(Bench.path, asOf: .zero) }
+    try await bench.expectError(.logTruncated) { _ = try await bench.stores.past(Bench.path, at: .zero) }
     _ = try await bench.stores.claim(Bench.path, handler: "mail", fromStart: true, until: 200, at: 100)
     _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, 2, of: 1)])
-    try await bench.expectError(.logTruncated) { _ = try await bench.stores.objects(Bench.path, asOf: .zero) }
-    try bench.expect(await bench.stores.objects(Bench.path, asOf: Seq(1)).count, 1)
+    try await bench.expectError(.logTruncated) { _ = try await bench.stores.past(Bench.path, at: .zero) }
+    try bench.expect(await bench.stores.past(Bench.path, at: Seq(1)).states.count, 1)
   },
   ServerStoreCheck("aHandlerHoldsBackWhatIsForgottenUntilItIsRemoved") { bench in
     try await bench.bindBoth()
@@ -237,12 +238,12 @@ let handlerChecks: [ServerStoreCheck] = [
     let (mail, log) = (try await claim("mail"), try await claim("log"))
     for number in 1...6 { _ = try await bench.commit(Bench.ann, [Bench.creation(Bench.ann, UInt64(number), of: Int64(number))]) }
     _ = try await stores.advance(Bench.path, mail, to: Seq(5), writing: [], at: 1)
-    try bench.expect(await stores.objects(Bench.path, asOf: .zero).count, 6, "the other one is behind")
+    try bench.expect(await stores.past(Bench.path, at: .zero).states.count, 6, "the other one is behind")
     _ = try await stores.advance(Bench.path, log, to: Seq(3), writing: [], at: 1)
-    try await bench.expectError(.logTruncated) { _ = try await stores.objects(Bench.path, asOf: .zero) }
-    try bench.expect(await stores.objects(Bench.path, asOf: Seq(3)).count, 3)
+    try await bench.expectError(.logTruncated) { _ = try await stores.past(Bench.path, at: .zero) }
+    try bench.expect(await stores.past(Bench.path, at: Seq(3)).states.count, 3)
     _ = try await stores.advance(Bench.path, log, to: Seq(6), writing: [], at: 1)
-    try await bench.expectError(.logTruncated) { _ = try await stores.objects(Bench.path, asOf: Seq(3)) }
-    try bench.expect(await stores.objects(Bench.path, asOf: Seq(5)).count, 1)
+    try await bench.expectError(.logTruncated) { _ = try await stores.past(Bench.path, at: Seq(3)) }
+    try bench.expect(await stores.past(Bench.path, at: Seq(5)).states.count, 1)
   },
 ]

@@ -2,46 +2,6 @@ import SyncModel
 import SyncProtocol
 import SyncServer
 
-/// What a handler does that begins at an entry: it takes the objects as they were then, and behind them the log.
-private struct Beginner {
-  private(set) var state = MemoryState()
-  private let bench: Bench
-  private var cursor: Seq
-
-  init(_ bench: Bench, at seq: Seq) async throws {
-    (self.bench, cursor) = (bench, seq)
-    var states: [ObjectIdentity: ObjectState?] = [:]
-    var page: StatePage
-    repeat {
-      page = try await bench.stores.objects(Bench.path, changedAfter: .zero, behind: states.keys.max(), limitBytes: 1)
-      for object in page.objects { states.updateValue(object.state, forKey: object.identity) }
-    } while !page.isLast
-    for (object, old) in try await bench.stores.objects(Bench.path, asOf: seq) { states.updateValue(old, forKey: object) }
-    state.setFloor(page.floor)
-    _ = Merge.take(states, under: PendingChangesets(), in: &state)
-  }
-
-  /// Takes in what came behind the entry, as a replica that has written nothing of it.
-  mutating func follow() async throws {
-    for entry in try await bench.changes(ReplicaID(9), after: cursor).entries {
-      switch entry.body {
-      case .changeset(_, let changeset): Merge.apply(changeset, seq: entry.seq, to: &state)
-      case .purge(let purge): Merge.purge(purge, in: &state)
-      case .own, .refusal, .schema: break
-      }
-      cursor = entry.seq
-    }
-  }
-
-  /// The text or link that a property of a thing shows; a link that leads nowhere is none.
-  func shown(_ property: String, of number: Int64) -> String? {
-    guard let record = state.record(of: Bench.thing(number)), record.isAlive else { return nil }
-    let value = record.node.contents.values[Name(property)]?.visible ?? .null
-    if case .link(let link) = value { return Merge.resolves(link, in: state) ? "\(link.object)" : "none" }
-    return "\(value)"
-  }
-}
-
 extension Bench {
   fileprivate static func change(
     _ replica: ReplicaID, _ clientSeq: UInt64, base: UInt64, milliseconds: UInt64, _ operations: SyncModel.Operation...
@@ -81,7 +41,7 @@ let pastChecks: [ServerStoreCheck] = [
     for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 3) }
     // What Bob had not seen is not forgotten, as the handler does not have his change yet.
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(1))
-    var beginner = try await Beginner(bench, at: Seq(2))
+    var beginner = try await Beginner(bench.stores, at: Seq(2))
     let shipped = "\(CellValue.string("shipped"))"
     try bench.expect(beginner.shown("status", of: 1), shipped)
     try await beginner.follow()
@@ -110,7 +70,7 @@ let pastChecks: [ServerStoreCheck] = [
     try await bench.accept(Bench.bob, late, as: 4)
     for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 4) }
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(2))
-    var beginner = try await Beginner(bench, at: Seq(3))
+    var beginner = try await Beginner(bench.stores, at: Seq(3))
     try await beginner.follow()
     try bench.expect(beginner.state.elements(of: ListPlace(object: Bench.thing(1), path: [.list("tags")])), [])
   },
@@ -133,10 +93,52 @@ let pastChecks: [ServerStoreCheck] = [
     try bench.expect(await bench.stores.purge(Bench.path, expiry: 0)?.stable, Seq(6))
     let anew = Bench.change(Bench.bob, 1, base: 8, milliseconds: 6_000, SyncModel.Operation(Bench.thing(2), epoch: .zero, .create))
     try await bench.accept(Bench.bob, anew, as: 9)
-    var beginner = try await Beginner(bench, at: Seq(6))
+    var beginner = try await Beginner(bench.stores, at: Seq(6))
     for number in 2...3 { try bench.expect(beginner.shown("to \(number)", of: 1), "none", "before") }
     try await beginner.follow()
     for number in 2...3 { try bench.expect(beginner.shown("to \(number)", of: 1), "none", "after") }
     try bench.expect(beginner.state.record(of: Bench.thing(2))?.isAlive, true)
+  },
+  ServerStoreCheck("ofAnObjectThatChangesOftenFewStatesAreKept") { bench in
+    try await bench.bindBoth()
+    let notes = set(1, "notes", .string(String(repeating: "n", count: 4_000)))
+    try await bench.accept(Bench.ann, Bench.creation(Bench.ann, 1, of: 1), as: 1)
+    try await bench.accept(Bench.ann, Bench.change(Bench.ann, 2, base: 1, milliseconds: 2_000, notes), as: 2)
+    let (stores, lease) = (bench.stores, try await bench.handler())
+    func change(_ number: UInt64, as seq: UInt64) async throws {
+      let name = set(1, "name", .string("\(number)"))
+      try await bench.accept(Bench.ann, Bench.change(Bench.ann, number, base: 2, milliseconds: 2_000 + number, name), as: seq)
+    }
+    for number in UInt64(3)...42 { try await change(number, as: number) }
+    var checkpoints: Set<Seq> = []
+    for number in UInt64(2)...41 {
+      let past = try await stores.past(Bench.path, at: Seq(number))
+      try bench.expect(past.states.count, 1)
+      checkpoints.insert(past.asOf)
+      var beginner = try await Beginner(stores, at: Seq(number))
+      try bench.expect(beginner.shown("name", of: 1), number == 2 ? "1.1" : "\(CellValue.string("\(number)"))")
+      try await beginner.follow()
+      try bench.expect(beginner.shown("name", of: 1), "\(CellValue.string("42"))")
+    }
+    guard (2...8).contains(checkpoints.count) else { throw ServerStoreFailure(description: "checkpoints \(checkpoints.sorted())") }
+    // What is between a checkpoint and the handler is kept for it.
+    guard let start = checkpoints.sorted().last(where: { $0 < Seq(40) }), start > Seq(2) else {
+      throw ServerStoreFailure(description: "no checkpoint")
+    }
+    let cursor = Seq(start.rawValue + 1)
+    _ = try await stores.advance(Bench.path, lease, to: cursor, writing: [], at: 1)
+    try bench.expect(await stores.past(Bench.path, at: cursor).asOf, start)
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 42) }
+    try bench.expect(await stores.purge(Bench.path, expiry: 0)?.stable, Seq(2), "what ann had not seen")
+    try await stores.truncateLog(Bench.path, through: cursor)
+    let rest = try await stores.changes(Bench.path, for: Bench.bob, after: start, limitBytes: 1 << 20).entries
+    try bench.expect(rest.first?.seq.rawValue, start.rawValue + 1)
+    try await bench.expectError(.logTruncated) { _ = try await stores.past(Bench.path, at: Seq(2)) }
+    try bench.expect(try await Beginner(stores, at: cursor).shown("name", of: 1), "\(CellValue.string("\(cursor)"))")
+    // Nothing is kept for who has everything, and what comes then is from there.
+    _ = try await stores.advance(Bench.path, lease, to: Seq(43), writing: [], at: 1)
+    try await change(43, as: 44)
+    try bench.expect(await stores.past(Bench.path, at: Seq(43)).asOf, Seq(43))
+    try await bench.expectError(.logTruncated) { _ = try await stores.past(Bench.path, at: Seq(40)) }
   },
 ]

@@ -64,8 +64,9 @@ public struct RandomAuthor {
     case 5:
       let seq = Seq(UInt64(random.below(40)))
       return Action(description: "as of \(seq)") { store in
-        let states = try await store.objects(path, asOf: seq)
-        return states.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value?.encoded() ?? [])" }.joined(separator: "; ")
+        let past = try await store.past(path, at: seq)
+        let states = past.states.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value?.encoded() ?? [])" }
+        return "\(past.asOf) " + states.joined(separator: "; ")
       }
     default:
       clientSeq += random.oneIn(10) ? 0 : 1

@@ -23,17 +23,21 @@ public struct RandomHistory {
     try await some(&random).makeStore(path)
     var replicas = (1...3).map { TestReplica(ReplicaID(UInt64($0))) }
     var time: Int64 = 1_000_000
+    var handler = try await HandlerShadow(some(&random), path)
     for _ in 0..<steps {
       time += Int64(random.below(50))
       let index = random.below(replicas.count)
-      switch random.below(12) {
+      try await handler.look(some(&random))
+      switch random.below(14) {
       case 0..<5:
         // What is done before a replica knows the store has no place in its history: it is dated when it joins.
         try await bindIfNew(&replicas[index], some(&random), at: time)
         try replicas[index].edit(at: time, &random)
       case 5..<8: try await upload(&replicas[index], some(&random), at: time, refusedOneIn: 8, &random)
       case 8..<10: try await download(&replicas[index], some(&random), at: time, limitBytes: 1 + random.below(600))
-      case 10: _ = try await some(&random).purge(path, expiry: 0)
+      case 10: try await handler.advance(some(&random), by: random.below(12))
+      case 11: try await handler.check(some(&random), ahead: random.below(12))
+      case 12: _ = try await some(&random).purge(path, expiry: 0)
       default: try await some(&random).truncateLog(path, through: Seq(UInt64(random.below(200))))
       }
     }
@@ -44,6 +48,8 @@ public struct RandomHistory {
       }
     }
     for index in replicas.indices { try await download(&replicas[index], some(&random), at: time, limitBytes: 10_000) }
+    try await handler.look(some(&random))
+    try await handler.check(some(&random), ahead: 0)
     let final = try await some(&random).objects(path, changedAfter: .zero, behind: nil, limitBytes: 1 << 30)
     var server = MemoryState()
     server.setFloor(final.floor)
@@ -52,14 +58,14 @@ public struct RandomHistory {
     for replica in replicas {
       if !replica.pending.isEmpty { throw failure("\(replica.id) still waits") }
       for object in TestReplica.objects {
-        let (there, here) = (shown(object, replica.state), shown(object, server))
+        let (there, here) = (RandomHistory.shown(object, replica.state), RandomHistory.shown(object, server))
         if there != here { throw failure("\(object) of \(replica.id) is \(there ?? []), the server's \(here ?? [])") }
       }
     }
   }
 
   /// What an object shows, without what only merging needs: a link that leads nowhere is none.
-  private func shown(_ object: ObjectIdentity, _ state: MemoryState) -> [String]? {
+  static func shown(_ object: ObjectIdentity, _ state: MemoryState) -> [String]? {
     guard let record = state.record(of: object), record.isAlive else { return nil }
     let values = record.node.contents.values.map { entry in
       if case .link(let link) = entry.value.visible, !Merge.resolves(link, in: state) { return "\(entry.key): null" }

@@ -88,7 +88,7 @@ let removalChecks: [ServerStoreCheck] = [
     try bench.expect(await stores.handlers(path), ["billing": HandlerStanding(cursor: .zero, leaseEnd: .min)])
     _ = try await stores.bind(path, Bench.ann, secret: [1], user: "ann", at: Bench.now)
     _ = try await stores.commit(path, Bench.ann, [Bench.creation(Bench.ann, 1, of: 1)], refusalSeen: .zero, at: Bench.now) { _ in nil }
-    try bench.expect(await stores.objects(path, asOf: .zero).count, 1)
+    try bench.expect(await stores.past(path, at: .zero).states.count, 1)
     // It keeps its log for a handler that has never run there.
     try bench.expect(await stores.purge(path, expiry: .max), nil)
     try await stores.truncateLog(path, through: Seq(1))

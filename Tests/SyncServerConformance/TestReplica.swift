@@ -51,6 +51,9 @@ struct TestReplica {
     case 5:
       let link = LinkTarget(target, epoch: state.record(of: target)?.node.guarding.epoch ?? .zero)
       return Operation(object, epoch: epoch, .set("link", .link(link), isDefault: false))
+    case 6 where random.oneIn(4):
+      let notes = String(repeating: "n", count: 500 + random.below(2_000))
+      return Operation(object, epoch: epoch, .set("notes", .string(notes), isDefault: false))
     default: return Operation(object, epoch: epoch, .set("name", .string("\(id) \(random.below(100))"), isDefault: false))
     }
   }

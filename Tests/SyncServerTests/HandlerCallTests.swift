@@ -19,7 +19,7 @@ import VivariumTestSupport
     .objects(path, history: [1, 2], changedAfter: Seq(1), behind: ObjectIdentity("Thing", .string("x")), limitBytes: 5),
     .claim(path, handler: "h", history: nil, fromStart: true, milliseconds: 30_000),
     .claim(path, handler: "h", history: [1], fromStart: false, milliseconds: -1), .renew(path, lease, milliseconds: 0),
-    .past(path, asOf: Seq(4)), .handlers(path), .removeHandler(path, name: "h"), .advance(path, lease, to: Seq(9), writing: []),
+    .past(path, at: Seq(4)), .handlers(path), .removeHandler(path, name: "h"), .advance(path, lease, to: Seq(9), writing: []),
     .advance(path, lease, to: Seq(9), writing: [changeset, changeset]),
     .heads([]), .heads([path, path]), .follow([path]), .unfollow([]), .unfollow([path, path]),
   ]
@@ -40,7 +40,7 @@ import VivariumTestSupport
     #expect(bytes(.changes(Self.path, replica: ReplicaID(7), after: Seq(3), limitBytes: 5)) == [3] + path + [7, 0, 0, 0, 0, 0, 0, 0, 3, 5])
     #expect(bytes(.claim(Self.path, handler: "h", history: [1], fromStart: true, milliseconds: 2)) == [5] + path + [1, 0x68, 1, 1, 1, 4])
     #expect(bytes(.renew(Self.path, Self.lease, milliseconds: -1)) == [6] + path + lease + [1])
-    #expect(bytes(.past(Self.path, asOf: Seq(4))) == [7] + path + [4])
+    #expect(bytes(.past(Self.path, at: Seq(4))) == [7] + path + [4])
     #expect(bytes(.handlers(Self.path)) == [8] + path)
     #expect(bytes(.removeHandler(Self.path, name: "h")) == [9] + path + [1, 0x68])
     #expect(bytes(.advance(Self.path, Self.lease, to: Seq(9), writing: [])) == [10] + path + lease + [9, 0])

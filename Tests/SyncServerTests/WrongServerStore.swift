@@ -131,11 +131,11 @@ struct WrongServerStore: SyncServerStore {
     try await base.renew(path, lease, until: end, at: time)
   }
 
-  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    let states = try await base.objects(path, asOf: seq)
-    guard fault == .tellsTheHeadForThePast else { return states }
+  func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast {
+    let past = try await base.past(path, at: seq)
+    guard fault == .tellsTheHeadForThePast else { return past }
     let head = try await base.objects(path, changedAfter: .zero, behind: nil, limitBytes: .max).objects
-    return states.mapValues { _ in head.first?.state }
+    return StorePast(asOf: past.asOf, states: past.states.mapValues { _ in head.first?.state })
   }
 
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding] {

@@ -174,7 +174,7 @@ struct PostgresRowsTests {
     let (stores, address) = try await PostgresServerStore.forTest()
     await stores.close()
     let link = PostgresConnection(address: address, name: "look")
-    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 5") }
+    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 6") }
     await #expect { try await PostgresServerStore(address, makesTables: true) } throws: { error in
       (error as? ServerStoreError)?.message.contains("newer build") == true
     }
@@ -194,6 +194,8 @@ struct PostgresRowsTests {
       try link.run(
         """
         ALTER TABLE sync_log DROP COLUMN before; ALTER TABLE sync_store DROP COLUMN types; DROP INDEX sync_replica_user;
+        ALTER TABLE sync_log DROP COLUMN checkpoint; ALTER TABLE sync_object DROP COLUMN kept_since;
+        ALTER TABLE sync_store DROP COLUMN checkpoint, DROP COLUMN kept_bytes, DROP COLUMN entry_bytes;
         UPDATE sync_version SET version = 1
         """)
     }
@@ -201,7 +203,7 @@ struct PostgresRowsTests {
     let upgraded = try await PostgresServerStore(address, makesTables: true)
     #expect(try await upgraded.stores() == [PostgresRowsTests.path])
     _ = try await upgraded.claim(PostgresRowsTests.path, handler: "mail", fromStart: true, until: 1, at: 0)
-    #expect(try await upgraded.objects(PostgresRowsTests.path, asOf: .zero).isEmpty)
+    #expect(try await upgraded.past(PostgresRowsTests.path, at: .zero).states.isEmpty)
     let schema = SyncSchema(["Note": ["text": "string"]])
     #expect(try await upgraded.declare(PostgresRowsTests.path, SyncSchema()) == SyncSchema())
     #expect(try await upgraded.declare(PostgresRowsTests.path, schema) == schema)

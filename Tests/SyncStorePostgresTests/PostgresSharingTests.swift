@@ -150,7 +150,8 @@ struct PostgresSharingTests {
     let plans = try await stores.pool.transaction { link throws(PostgresFailure) -> [String] in
       try link.run(
         """
-        INSERT INTO sync_object SELECT 7, decode(lpad(to_hex(n), 8, '0'), 'hex'), n, false, 'x' FROM generate_series(1, 20000) AS n;
+        INSERT INTO sync_object(store, object, last_seq, has_pieces, body)
+        SELECT 7, decode(lpad(to_hex(n), 8, '0'), 'hex'), n, false, 'x' FROM generate_series(1, 20000) AS n;
         ANALYZE sync_object; BEGIN
         """)
       var plans: [String] = []

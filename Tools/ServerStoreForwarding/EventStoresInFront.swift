@@ -27,8 +27,8 @@ extension EventStoresInFront {
     try await events.objects(path, of: history, changedAfter: seq, behind: last, limitBytes: limitBytes)
   }
 
-  public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await events.objects(path, asOf: seq)
+  public func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast {
+    try await events.past(path, at: seq)
   }
 
   public func claim(

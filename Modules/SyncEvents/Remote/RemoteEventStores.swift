@@ -222,8 +222,8 @@ public actor RemoteEventStores: EventStores {
     }
   }
 
-  public func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try await ask(.past(path, asOf: seq)) { body throws(CodingError) in try body.states() }
+  public func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast {
+    try await ask(.past(path, at: seq)) { body throws(CodingError) in StorePast(asOf: try body.logSeq(), states: try body.states()) }
   }
 
   /// A claim whose answer was lost is repeated, and finds the lease with the first: nobody has it then until that ends.

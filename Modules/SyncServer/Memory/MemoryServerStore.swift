@@ -95,8 +95,8 @@ public actor MemoryServerStore: SyncServerStore {
     try change(path) { log throws(ServerStoreError) in try log.renew(lease, until: end, at: time) }
   }
 
-  public func objects(_ path: StorePath, asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
-    try log(path).objects(asOf: seq)
+  public func past(_ path: StorePath, at seq: Seq) throws(ServerStoreError) -> StorePast {
+    try log(path).past(at: seq)
   }
 
   public func handlers(_ path: StorePath) throws(ServerStoreError) -> [String: HandlerStanding] {

@@ -1,54 +1,144 @@
 import SyncModel
 import SyncProtocol
 
-/// The state of an object before an entry changed it.
-///
-/// It is kept as bytes, which are small beside what it takes to work with: for a handler that is behind there is one for each entry, and of
-/// an object with a long list each has all of it.
-package struct ObjectBefore: Hashable, Sendable {
-  package let object: ObjectIdentity
-  /// The encoded state; empty if the object was not known.
-  fileprivate let bytes: [UInt8]
+// Event handlers see the store as of their cursor, wherever its head is by then. While a store has handlers, it has checkpoints: entries
+// as of which all objects can be told. From a checkpoint on, each transaction stores the previous states of the objects that none since
+// the checkpoint has touched, and each purge those of the objects whose epochs it has forgotten. A handler begins at the last checkpoint
+// that is not behind its cursor, and takes in the entries from there.
 
-  /// - Parameter state: nil if the object was not known.
-  package init(_ object: ObjectIdentity, _ state: ObjectState?) { self.init(object, bytes: state?.encoded() ?? []) }
+/// The last checkpoint of a log.
+package struct Checkpoint: Sendable {
+  /// The entry as of which all objects can be told.
+  package let seq: Seq
+  /// The objects whose states as of it are kept, of those that are there. In a part of a log, of those that are loaded.
+  package var objects: Set<ObjectIdentity> = []
+  /// The bytes of these states.
+  package private(set) var keptBytes = 0
+  /// What taking in the entries behind it costs: their bytes, and for each what as many bytes of states cost to read.
+  package private(set) var entryBytes = 0
 
-  fileprivate init(_ object: ObjectIdentity, bytes: [UInt8]) { (self.object, self.bytes) = (object, bytes) }
+  private static let bytesOfEntry = 256
 
-  /// The state; nil if the object was not known. O(its size).
-  package func state() throws(CodingError) -> ObjectState? { bytes.isEmpty ? nil : try ObjectState(decoding: bytes) }
+  /// A checkpoint behind which nothing has happened.
+  package init(at seq: Seq) { self.seq = seq }
+
+  /// One that was stored.
+  package init(at seq: Seq, keptBytes: Int, entryBytes: Int) {
+    (self.seq, self.keptBytes, self.entryBytes) = (seq, keptBytes, entryBytes)
+  }
+
+  /// Whether the next transaction is to begin another one. What is kept is never more than what was done, and what a handler takes in
+  /// never much more than the objects that it begins with.
+  var isDue: Bool { entryBytes >= keptBytes }
+
+  mutating func keep(_ before: [ObjectBefore]) {
+    for before in before {
+      objects.insert(before.object)
+      keptBytes += before.size
+    }
+  }
+
+  mutating func note(entryOf bytes: Int) { entryBytes += bytes + Checkpoint.bytesOfEntry }
 }
-
-// Event handlers see the store as of their cursor, wherever its head is by then. While a store has handlers, each transaction in its log
-// stores the previous states of the objects it touched, and each purge those of the objects whose epochs it has forgotten.
 
 extension ServerLog {
   package var keepsBefore: Bool { isHandled || !handlers.isEmpty }
 
-  func before(_ objects: Set<ObjectIdentity>) -> [ObjectBefore] {
-    objects.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: state)) }
+  /// Begins a checkpoint at the head, before a transaction or a purge, if that costs no more than it saves.
+  mutating func beginCheckpointIfDue() {
+    if !keepsBefore { checkpoint = nil } else if checkpoint?.isDue ?? true { checkpoint = Checkpoint(at: head) }
   }
 
-  /// Forgets the previous states of entries that every handler has passed, of those after the place from which one has moved on. O(those
-  /// entries).
+  /// How some objects are that a transaction is about to touch, without those whose states the checkpoint has; nil without handlers.
+  mutating func keepBefore(_ touched: Set<ObjectIdentity>) -> [ObjectBefore]? {
+    beginCheckpointIfDue()
+    if checkpoint == nil { return nil }
+    let new = touched.filter { checkpoint?.objects.contains($0) == false }
+    let before = new.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: state)) }
+    checkpoint?.keep(before)
+    return before
+  }
+
+  /// Where a handler begins that has processed the entries up to a number: the last checkpoint up to there, or that number.
+  package func start(for cursor: Seq) -> Seq {
+    if cursor >= head { return checkpoint?.seq ?? cursor }
+    if cursor < base { return checkpoints[cursor] ?? cursor }
+    return log[Int(cursor.rawValue - base.rawValue)].checkpoint ?? cursor
+  }
+
+  /// The entry from which on loaded handlers need the log; the head if there are none.
+  package var heldFrom: Seq { handlers.isEmpty ? head : start(for: lowestCursor) }
+
+  /// Forgets the previous states of entries that no handler begins with any more, after one has moved on. O(those entries).
   ///
-  /// A change of an object with a long list stores all of it, so what is not needed any more must not wait until the log is truncated.
+  /// What is not needed any more must not wait until the log is truncated: an object with a long list is stored with all of it.
   ///
   /// A part of the log may not have all handlers: who stores it finds out himself how far they are (`TouchedLogRows.forgottenFrom`).
   mutating func forgetBefore(after passed: Seq) {
-    touched.forgottenFrom = min(touched.forgottenFrom ?? passed, passed)
-    let start = max(passed, base)
-    for number in start.rawValue..<max(start, min(lowestCursor, head)).rawValue {
+    let start = start(for: passed)
+    touched.forgottenFrom = min(touched.forgottenFrom ?? start, start)
+    if isPart { return }
+    let isRead = lowestCursor == head
+    let end = isRead ? head : heldFrom
+    for number in max(start, base).rawValue..<max(start, base, end).rawValue {
       log[Int(number - base.rawValue)].before = nil
+      log[Int(number - base.rawValue)].checkpoint = nil
     }
+    // All handlers have all entries: the next one is a new beginning.
+    if isRead { checkpoint = nil }
   }
 
-  /// The states as of an entry, of all objects that a later entry touched, or whose epoch a later purge has forgotten. O(those objects).
-  package func objects(asOf seq: Seq) throws(ServerStoreError) -> [ObjectIdentity: ObjectState?] {
+  /// The states as of the last checkpoint up to an entry, of all objects that a later one touched, or whose epoch a later purge has
+  /// forgotten. O(those objects).
+  package func past(at seq: Seq) throws(ServerStoreError) -> StorePast {
     try checkStart(seq)
+    if seq >= head { return StorePast(asOf: seq, states: [:]) }
+    let start = start(for: seq)
+    try checkStart(start)
     var gatherer = BeforeGatherer()
-    for entry in log.dropFirst(Int(min(seq, head).rawValue - base.rawValue)) { try gatherer.take(entry) }
-    return gatherer.states
+    for entry in log.dropFirst(Int(start.rawValue - base.rawValue)) { try gatherer.take(entry.before, isChangeset: entry.isChangeset) }
+    return StorePast(asOf: start, states: gatherer.states)
+  }
+}
+
+extension ServerLog {
+  /// Finds the checkpoints of a log that was stored, whose entries say only whether they begin one. O(the log).
+  ///
+  /// - Parameter goesOn: whether the entry at a number, which has previous states, does not begin one.
+  mutating func findCheckpoints(_ goesOn: (Seq) -> Bool) {
+    var isInside = false
+    for (index, entry) in log.enumerated() {
+      let seq = Seq(base.rawValue + UInt64(index) + 1)
+      switch entry.body {
+      case .refusal: break
+      case .purge:
+        if entry.before == nil { checkpoint = nil } else if !goesOn(seq) { checkpoint = Checkpoint(at: Seq(seq.rawValue - 1)) }
+      case .changeset:
+        if entry.before == nil {
+          checkpoint = nil
+        } else if goesOn(seq) {
+          // Its checkpoint may have been truncated, of a store without handlers.
+          if checkpoint == nil { log[index].before = nil }
+        } else if !isInside {
+          checkpoint = Checkpoint(at: Seq(seq.rawValue - 1))
+        }
+        checkpoint?.keep(log[index].before ?? [])
+      }
+      isInside = entry.isContinued
+      checkpoint?.note(entryOf: entry.bytes)
+      log[index].checkpoint = checkpoint?.seq
+    }
+    guard let objects = checkpoint?.objects else { return }
+    checkpoint?.objects = objects.filter { state.record(of: $0) != nil }
+  }
+}
+
+extension ServerLog.Entry {
+  /// Whether the entry at a number has only previous states that its checkpoint did not have yet.
+  func goesOn(at seq: Seq) -> Bool { checkpoint.map { $0.rawValue + 1 < seq.rawValue } ?? false }
+
+  fileprivate var isChangeset: Bool {
+    if case .changeset = body { true } else { false }
   }
 }
 
@@ -59,40 +149,15 @@ package struct BeforeGatherer {
   package init() {}
 
   /// Adds the next entry, in the order of the log.
-  package mutating func take(_ entry: ServerLog.Entry) throws(ServerStoreError) {
-    if case .changeset = entry.body, entry.before == nil {
+  package mutating func take(_ before: [ObjectBefore]?, isChangeset: Bool) throws(ServerStoreError) {
+    if isChangeset, before == nil {
       throw ServerStoreError(.logTruncated, "What was before an entry was not kept: nobody handled the store's events then.")
     }
-    for before in entry.before ?? [] where !states.keys.contains(before.object) {
+    for before in before ?? [] where !states.keys.contains(before.object) {
       do throws(CodingError) { states.updateValue(try before.state(), forKey: before.object) } catch {
         throw ServerStoreError(
           .unavailable, "What \(before.object) was before an entry cannot be read: \(error.reason) at byte \(error.position).")
       }
     }
-  }
-}
-
-extension ObjectBefore {
-  /// Encodes a row.
-  package static func encoded(_ all: [ObjectBefore]) -> [UInt8] {
-    var writer = ByteWriter()
-    writer.put(all.count)
-    for before in all {
-      writer.put(ObjectIdentity.encode([before.object]))
-      writer.put(before.bytes)
-    }
-    return writer.bytes
-  }
-
-  /// Decodes a row, but for the states. Safe for arbitrary bytes.
-  package static func decode(_ row: [UInt8]) throws(CodingError) -> [ObjectBefore] {
-    var reader = ByteReader(row)
-    var all: [ObjectBefore] = []
-    for _ in 0..<(try reader.count(of: 2)) {
-      guard let object = try ObjectIdentity.decode(Array(try reader.content())).first else { throw reader.error(.value) }
-      all.append(ObjectBefore(object, bytes: Array(try reader.content())))
-    }
-    try reader.end()
-    return all
   }
 }

@@ -67,10 +67,15 @@ extension ServerLog {
   mutating func adopt(
     _ objects: Set<ObjectIdentity>, _ result: MemoryState, _ changesets: [Changeset], _ replica: inout Replica
   ) -> [Seq] {
-    let before = keepsBefore ? before(objects) : nil
+    let before = keepBefore(objects)
     for object in objects {
       state.adopt(object, from: result)
-      if state.record(of: object) != nil { order.insert(object) } else { order.remove(object) }
+      if state.record(of: object) != nil {
+        order.insert(object)
+      } else {
+        order.remove(object)
+        checkpoint?.objects.remove(object)
+      }
     }
     touched.objects.formUnion(objects)
     return accept(changesets, before: before, &replica)

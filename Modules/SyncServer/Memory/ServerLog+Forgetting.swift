@@ -3,7 +3,7 @@ import SyncModel
 extension ServerLog {
   package mutating func purge(expiry: Int64) -> Purge? {
     guard var stable = expire(before: expiry) else { return nil }
-    for entry in log.dropFirst(Int(max(lowestCursor, base).rawValue - base.rawValue)) { entry.holdBack(&stable) }
+    for entry in log.dropFirst(Int(max(heldFrom, base).rawValue - base.rawValue)) { entry.holdBack(&stable) }
     guard stable > purged.stable else { return nil }
     note(stable)
     let before = state
@@ -11,7 +11,10 @@ extension ServerLog {
     keep(forgotten.keys.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: before)) })
     for object in before.records.keys where Merge.objectState(of: object, in: before) != Merge.objectState(of: object, in: state) {
       touched.objects.insert(object)
-      if state.record(of: object) == nil { order.remove(object) }
+      if state.record(of: object) == nil {
+        order.remove(object)
+        checkpoint?.objects.remove(object)
+      }
     }
     return purged
   }
@@ -19,12 +22,13 @@ extension ServerLog {
   /// Forgets replicas that were not seen since a time. Returns the entry up to which no operation to come can conflict; nil if that is
   /// unchanged. If only a part of the log is loaded, all replicas and handlers must be.
   ///
-  /// The entries behind `lowestCursor` come once more, to handlers: the caller has each of them hold the purge back (`Entry.holdBack`).
+  /// The entries behind `heldFrom` come once more, to handlers: the caller has each of them hold the purge back (`Entry.holdBack`).
   package mutating func expire(before expiry: Int64) -> Seq? {
     // Handlers come back, however long their process was down: their cursors keep the log as well.
     for (id, replica) in replicas where replica.seenAt < expiry && !id.isHandler { forget(id) }
-    // Without replicas, nothing can conflict. A handler acts on the store as of its cursor.
-    let stable = min(replicas.values.map(\.pendingBase).min() ?? head, lowestCursor)
+    // Without replicas, nothing can conflict. A handler acts on the store as of its cursor, and takes in what is before it from a
+    // checkpoint on.
+    let stable = min(replicas.values.map(\.pendingBase).min() ?? head, heldFrom)
     return stable > purged.stable ? stable : nil
   }
 
@@ -41,14 +45,14 @@ extension ServerLog {
     let floor = covered.map(\.stamp).max() ?? .zero
     stamps.removeFirst(covered.count)
     purged = Purge(stable: stable, floor: max(purged.floor, floor))
+    beginCheckpointIfDue()
     append(.purge(purged), bytes: 32)
   }
 
   /// Keeps with a purge, the last entry, how the objects were whose epochs it has forgotten: a handler that begins before it has to know
   /// which incarnations links lead to.
   package mutating func keep(_ forgotten: [ObjectBefore]) {
-    guard keepsBefore, !forgotten.isEmpty else { return }
-    log[log.count - 1].before = forgotten
+    if keepsBefore { log[log.count - 1].before = forgotten }
   }
 
   package mutating func truncate(through seq: Seq) {
@@ -62,10 +66,16 @@ extension ServerLog {
     guard last > logStart else { return }
     log.removeFirst(Int(last.rawValue - logStart.rawValue))
     (logStart, base) = (last, last)
+    // Without handlers the checkpoint of the first ones may be gone.
+    var index = 0
+    while index < log.count, let checkpoint = log[index].checkpoint, checkpoint < last {
+      (log[index].before, log[index].checkpoint) = (nil, nil)
+      index += 1
+    }
   }
 
   /// The last entry that may be removed, at most the given one: handlers need the rest.
-  package func removable(through seq: Seq) -> Seq { min(seq, lowestCursor, head) }
+  package func removable(through seq: Seq) -> Seq { min(seq, heldFrom, head) }
 }
 
 extension ServerLog.Entry {

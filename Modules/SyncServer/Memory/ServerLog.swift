@@ -17,9 +17,11 @@ package struct ServerLog: Sendable {
     package var body: Body
     /// The approximate size on the wire.
     package var bytes: Int
-    /// The previous states of the objects that it, and the later entries of its transaction, touched; of a purge, those of the objects
-    /// whose epochs it has forgotten. nil if they were not stored.
+    /// The previous states of the objects that it, and the later entries of its transaction, touched, and that nothing since the
+    /// checkpoint has touched; of a purge, those of the objects whose epochs it has forgotten. nil if they were not stored.
     package var before: [ObjectBefore]?
+    /// The last checkpoint before it.
+    package var checkpoint: Seq?
   }
 
   package struct Replica: Sendable {
@@ -73,7 +75,9 @@ package struct ServerLog: Sendable {
   /// The entries after `base`.
   package var log: [Entry] = []
   /// Where the log begins: the entries after this one exist.
-  package var logStart = Seq.zero
+  package var logStart = Seq.zero {
+    didSet { if let checkpoint, checkpoint.seq < logStart { self.checkpoint = nil } }
+  }
   /// Where the loaded part of the log begins: at the log's start, or later.
   var base = Seq.zero
   package var replicas: [ReplicaID: Replica] = [:]
@@ -83,6 +87,12 @@ package struct ServerLog: Sendable {
   package var schema = SyncSchema()
   /// Whether the store has event handlers, even if none is loaded.
   package var isHandled = false
+  /// The last checkpoint; nil if not everything that came behind it was kept.
+  package var checkpoint: Checkpoint?
+  /// Of some entries that are not loaded the checkpoints, each by the number of the entry before.
+  package var checkpoints: [Seq: Seq] = [:]
+  /// Whether it may be a part of the store.
+  private(set) var isPart = false
   /// The highest stamps of the entries that no purge has covered yet, by number; kept when those are truncated.
   package var stamps: [(seq: Seq, stamp: Stamp)] = []
   /// The highest stamp of all entries there ever were.
@@ -104,6 +114,7 @@ package struct ServerLog: Sendable {
   package init(history: [UInt8], logStart: Seq, head: Seq, latest: Stamp, purged: Purge) {
     (self.history, self.logStart, base, self.latest, self.purged) = (history, logStart, head, latest, purged)
     state.setFloor(purged.floor)
+    isPart = true
   }
 
   package var head: Seq { Seq(base.rawValue + UInt64(log.count)) }
@@ -120,7 +131,8 @@ package struct ServerLog: Sendable {
   package var lowestCursor: Seq { handlers.values.map(\.cursor).min() ?? head }
 
   mutating func append(_ body: Entry.Body, bytes: Int, before: [ObjectBefore]? = nil) {
-    log.append(Entry(body: body, bytes: bytes, before: before))
+    log.append(Entry(body: body, bytes: bytes, before: before, checkpoint: checkpoint?.seq))
+    checkpoint?.note(entryOf: bytes)
   }
 
   /// Gives the log another history. No replica of the one before comes back, because each device begins anew as another.

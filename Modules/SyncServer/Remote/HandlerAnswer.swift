@@ -88,7 +88,10 @@ extension HandlerCall {
       if let lease { body.put(lease) }
     case .renew(let path, let lease, let milliseconds):
       try await stores.renew(path, lease, until: HandlerCall.end(time, milliseconds), at: time)
-    case .past(let path, let seq): body.put(try await stores.objects(path, asOf: seq))
+    case .past(let path, let seq):
+      let past = try await stores.past(path, at: seq)
+      body.put(seq: past.asOf)
+      body.put(past.states)
     case .handlers(let path): body.put(try await stores.handlers(path), at: time)
     case .removeHandler(let path, let name): try await stores.removeHandler(path, name)
     case .advance(let path, let lease, let seq, let changesets):

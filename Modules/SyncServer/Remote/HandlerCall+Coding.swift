@@ -96,7 +96,7 @@ extension HandlerCall {
     case Method.renew:
       let lease = try body.lease()
       return .renew(path, lease, milliseconds: try body.signed())
-    case Method.past: return .past(path, asOf: try body.logSeq())
+    case Method.past: return .past(path, at: try body.logSeq())
     case Method.handlers: return .handlers(path)
     case Method.removeHandler: return .removeHandler(path, name: try body.text())
     default:

@@ -12,7 +12,7 @@ package enum HandlerCall: Hashable, Sendable {
   /// `milliseconds` from the server's present on.
   case claim(StorePath, handler: String, history: [UInt8]?, fromStart: Bool, milliseconds: Int64)
   case renew(StorePath, HandlerLease, milliseconds: Int64)
-  case past(StorePath, asOf: Seq)
+  case past(StorePath, at: Seq)
   case handlers(StorePath)
   case removeHandler(StorePath, name: String)
   case advance(StorePath, HandlerLease, to: Seq, writing: [Changeset])

@@ -21,7 +21,8 @@ package struct TouchedLogRows: Sendable {
 /// |---|---|
 /// | `h` | the history, where the log begins, the highest stamp, what was purged |
 /// | `e`, number u64 | an entry: kind u8, of a refusal its replica, the bytes on the wire |
-/// | `b`, number u64 | how the objects that an entry touched, or a purge forgot, were before it, until every handler has passed it |
+/// | `b`, number u64 | how the objects that an entry touched, or a purge forgot, were before it, until no handler begins before it |
+/// | `c`, number u64 | the same, behind a checkpoint: of those objects that no entry since has touched. An entry with `b` begins one |
 /// | `s`, number u64 | the highest stamp of an entry that no purge has covered |
 /// | `o`, u64 | an object: its identity, and its state |
 /// | `r`, replica u64 | a replica: secret, user, uploads, refusals, how far it is |
@@ -36,7 +37,7 @@ package struct StoreRows: Sendable {
 
   enum Space {
     static let head = UInt8(ascii: "h"), entry = UInt8(ascii: "e"), stamp = UInt8(ascii: "s"), object = UInt8(ascii: "o")
-    static let before = UInt8(ascii: "b")
+    static let before = UInt8(ascii: "b"), beforeSinceCheckpoint = UInt8(ascii: "c")
     static let replica = UInt8(ascii: "r"), expired = UInt8(ascii: "x"), handlers = UInt8(ascii: "p")
     static let schema = UInt8(ascii: "t")
   }
@@ -46,8 +47,8 @@ package struct StoreRows: Sendable {
   private var lastNumber: UInt64 = 0
   /// The stored part of the log: the entries after `start` up to `head`.
   private var stored: (start: Seq, head: Seq) = (.zero, .zero)
-  /// The entries that have a row of previous states.
-  private var withBefore: Set<UInt64> = []
+  /// The entries that have a row of previous states, and its kind.
+  private var withBefore: [UInt64: UInt8] = [:]
   private var stamps: Set<Seq> = []
   private var covered = Seq.zero
   /// The bytes of each entry and object as they are stored, by number, and of all together.
@@ -69,7 +70,7 @@ package struct StoreRows: Sendable {
       for number in stored.start.rawValue + 1..<min(log.logStart.rawValue, stored.head.rawValue) + 1 {
         rows.append((StoreRows.key(Space.entry, number), nil))
         bytes -= entryBytes.removeValue(forKey: number) ?? 0
-        if withBefore.remove(number) != nil { rows.append((StoreRows.key(Space.before, number), nil)) }
+        removeBefore(number, &rows)
       }
     }
     for number in max(log.logStart, stored.head).rawValue..<log.head.rawValue {
@@ -78,13 +79,12 @@ package struct StoreRows: Sendable {
       rows.append((StoreRows.key(Space.entry, number + 1), row))
       note(entry: number + 1, row.count)
       guard let before = entry.before else { continue }
-      rows.append((StoreRows.key(Space.before, number + 1), ObjectBefore.encoded(before)))
-      withBefore.insert(number + 1)
+      let space = entry.goesOn(at: Seq(number + 1)) ? Space.beforeSinceCheckpoint : Space.before
+      rows.append((StoreRows.key(space, number + 1), ObjectBefore.encoded(before)))
+      withBefore[number + 1] = space
     }
-    if let start = log.touched.forgottenFrom, start < log.lowestCursor {
-      for number in start.rawValue + 1...log.lowestCursor.rawValue where withBefore.remove(number) != nil {
-        rows.append((StoreRows.key(Space.before, number), nil))
-      }
+    if let start = log.touched.forgottenFrom, start < log.heldFrom {
+      for number in start.rawValue + 1...log.heldFrom.rawValue { removeBefore(number, &rows) }
     }
     stored = (log.logStart, log.head)
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })
@@ -139,6 +139,10 @@ package struct StoreRows: Sendable {
     return (StoreRows.key(Space.object, number), writer.bytes)
   }
 
+  private mutating func removeBefore(_ number: UInt64, _ rows: inout [Row]) {
+    if let space = withBefore.removeValue(forKey: number) { rows.append((StoreRows.key(space, number), nil)) }
+  }
+
   private mutating func note(entry number: UInt64, _ count: Int) {
     bytes += count - (entryBytes.updateValue(count, forKey: number) ?? 0)
   }
@@ -165,8 +169,10 @@ package struct StoreRows: Sendable {
         log.log.append(try ServerLog.Entry(row: value, seq))
         note(entry: seq.rawValue, value.count)
         continue
-      case Space.before:
-        before[try StoreRows.number(of: key)] = try ObjectBefore.decode(value)
+      case Space.before, Space.beforeSinceCheckpoint:
+        let number = try StoreRows.number(of: key)
+        before[number] = try ObjectBefore.decode(value)
+        withBefore[number] = key.first
         continue
       case Space.stamp:
         let seq = Seq(try StoreRows.number(of: key))
@@ -186,10 +192,10 @@ package struct StoreRows: Sendable {
       }
       try reader.end()
     }
-    withBefore = Set(before.keys)
     for (number, objects) in before where number > log.logStart.rawValue && number <= log.head.rawValue {
       log.log[Int(number - log.logStart.rawValue) - 1].before = objects
     }
+    log.findCheckpoints { withBefore[$0.rawValue] == Space.beforeSinceCheckpoint }
     (stored, covered) = ((log.logStart, log.head), log.purged.stable)
     log.order = ObjectOrder(log.state.records.keys)
     return log

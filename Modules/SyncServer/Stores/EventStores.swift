@@ -45,11 +45,11 @@ public protocol EventStores: Sendable {
   /// Changes the end of a lease; an end in the past releases it. Throws `.leaseLost`.
   func renew(_ path: StorePath, _ lease: HandlerLease, until end: Int64, at time: Int64) async throws(ServerStoreError)
 
-  /// The states as of an entry, of all objects that a later entry touched, or whose epoch a later purge has forgotten; nil for one that did
-  /// not exist. With the pages of `objects` they give a handler the store as of its cursor; what later purges have forgotten besides makes
-  /// no difference. Throws `.logTruncated` if they were not stored: a store does so from the first claim of a handler on, after the lowest
-  /// of the handlers' cursors.
-  func objects(_ path: StorePath, asOf seq: Seq) async throws(ServerStoreError) -> [ObjectIdentity: ObjectState?]
+  /// How the objects were that changed since an entry: as of that entry or, where each of many changes would have to keep a long list, as
+  /// of an earlier one. Read after the pages of `objects`, it gives a handler with these the store of then, and with the entries in between
+  /// that of its cursor; what purges have forgotten besides makes no difference. Throws `.logTruncated` if it was not kept: a store does so
+  /// from the first claim of a handler on, after the lowest of the handlers' cursors. O(those objects).
+  func past(_ path: StorePath, at seq: Seq) async throws(ServerStoreError) -> StorePast
 
   /// The handlers of a store: the entry up to which each has processed events, and the end of its lease.
   func handlers(_ path: StorePath) async throws(ServerStoreError) -> [String: HandlerStanding]

@@ -4,20 +4,21 @@ import SyncServer
 /// The tables, and their version in a database. Plain SQL: no advisory locks, no triggers, no sequences.
 enum PostgresSchema {
   /// The version of the tables that this build uses.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   private static let tables = """
     CREATE TABLE sync_version(id bigint PRIMARY KEY, version bigint NOT NULL);
     CREATE TABLE sync_store(
       id bigint PRIMARY KEY, path text NOT NULL UNIQUE, history bytea NOT NULL, head bigint NOT NULL, log_start bigint NOT NULL,
-      latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL, types bytea);
+      latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL, types bytea,
+      checkpoint bigint, kept_bytes bigint NOT NULL DEFAULT 0, entry_bytes bigint NOT NULL DEFAULT 0);
     CREATE TABLE sync_log(
       store bigint, seq bigint, kind bigint NOT NULL, replica bigint NOT NULL, is_continued boolean NOT NULL, stamp bytea,
-      body bytea NOT NULL, before bytea, PRIMARY KEY(store, seq));
+      body bytea NOT NULL, before bytea, checkpoint bigint, PRIMARY KEY(store, seq));
     CREATE TABLE sync_stamp(store bigint, seq bigint, stamp bytea NOT NULL, PRIMARY KEY(store, seq));
     CREATE TABLE sync_object(
       store bigint, object bytea, last_seq bigint NOT NULL, has_pieces boolean NOT NULL, body bytea NOT NULL,
-      PRIMARY KEY(store, object));
+      kept_since bigint, PRIMARY KEY(store, object));
     CREATE INDEX sync_object_seq ON sync_object(store, last_seq);
     CREATE TABLE sync_piece(
       store bigint, object bytea, list bigint, piece bigint, body bytea NOT NULL, PRIMARY KEY(store, object, list, piece));
@@ -32,7 +33,7 @@ enum PostgresSchema {
     CREATE TABLE sync_users(id bigint PRIMARY KEY, version bigint NOT NULL, body bytea NOT NULL);
     CREATE TABLE sync_secret(name text PRIMARY KEY, body bytea NOT NULL);
     INSERT INTO sync_users VALUES (1, 0, '');
-    INSERT INTO sync_version VALUES (1, 4);
+    INSERT INTO sync_version VALUES (1, 5);
     """
 
   /// The version of a database's tables; nil if it has none.
@@ -58,6 +59,14 @@ enum PostgresSchema {
     3: """
     CREATE INDEX IF NOT EXISTS sync_replica_user ON sync_replica(store, usr) WHERE NOT is_expired;
     UPDATE sync_version SET version = 4 WHERE version = 3;
+    """,
+    4: """
+    ALTER TABLE sync_store ADD COLUMN IF NOT EXISTS checkpoint bigint, ADD COLUMN IF NOT EXISTS kept_bytes bigint NOT NULL DEFAULT 0,
+    ADD COLUMN IF NOT EXISTS entry_bytes bigint NOT NULL DEFAULT 0;
+    ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS checkpoint bigint;
+    ALTER TABLE sync_object ADD COLUMN IF NOT EXISTS kept_since bigint;
+    UPDATE sync_log SET checkpoint = seq - 1 WHERE before IS NOT NULL AND kind = 1 AND checkpoint IS NULL;
+    UPDATE sync_version SET version = 5 WHERE version = 4;
     """,
   ]
 

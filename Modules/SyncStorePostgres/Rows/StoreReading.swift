@@ -48,28 +48,34 @@ struct StoreReading {
     return pagers.map(\.page)
   }
 
-  func objects(asOf seq: Seq) throws(PostgresFailure) -> [ObjectIdentity: ObjectState?] {
-    let log = try frame()
+  func past(at seq: Seq) throws(PostgresFailure) -> StorePast {
+    var log = try frame()
     do throws(ServerStoreError) { try log.checkStart(seq) } catch { throw PostgresFailure(error) }
-    var (gatherer, last) = (BeforeGatherer(), seq)
+    guard seq < log.head else {
+      try link.run("COMMIT")
+      return StorePast(asOf: seq, states: [:])
+    }
+    try log.readCheckpoint(before: Seq(seq.rawValue + 1), store, link)
+    let start = log.start(for: seq)
+    do throws(ServerStoreError) { try log.checkStart(start) } catch { throw PostgresFailure(error) }
+    var (gatherer, last) = (BeforeGatherer(), start)
     while last < log.head {
       let rows = try link.query(
-        "SELECT seq, body, before FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT 256", .int(store),
+        "SELECT seq, kind, before FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT 256", .int(store),
         .int(last), .int(log.head))
       guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
       for row in 0..<rows.count {
-        let (number, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
-        var entry = try reading("Entry \(number)") { () throws(CodingError) in try ServerLog.Entry(row: bytes, number) }
-        if !rows.isNull(row, 2) {
-          let bytes = try rows.bytes(row, 2)
-          entry.before = try reading("What was before entry \(number)") { () throws(CodingError) in try ObjectBefore.decode(bytes) }
+        let (number, isChangeset) = (try rows.seq(row, 0), try rows.int(row, 1) == ServerLog.Entry.changesetKind)
+        let bytes = rows.isNull(row, 2) ? nil : try rows.bytes(row, 2)
+        let before = try reading("What was before entry \(number)") { () throws(CodingError) in
+          try bytes.map { bytes throws(CodingError) in try ObjectBefore.decode(bytes) }
         }
-        do throws(ServerStoreError) { try gatherer.take(entry) } catch { throw PostgresFailure(error) }
+        do throws(ServerStoreError) { try gatherer.take(before, isChangeset: isChangeset) } catch { throw PostgresFailure(error) }
         last = number
       }
     }
     try link.run("COMMIT")
-    return gatherer.states
+    return StorePast(asOf: start, states: gatherer.states)
   }
 
   func objects(
@@ -108,7 +114,23 @@ struct StoreReading {
   }
 }
 
+extension ServerLog {
+  /// Reads which checkpoint is the last before an entry.
+  mutating func readCheckpoint(before seq: Seq, _ store: Int64, _ link: PostgresLink) throws(PostgresFailure) {
+    let rows = try link.query("SELECT checkpoint FROM sync_log WHERE store = $1 AND seq = $2", .int(store), .int(seq))
+    if rows.count == 1, !rows.isNull(0, 0) { checkpoints[Seq(seq.rawValue - 1)] = try rows.seq(0, 0) }
+  }
+}
+
 extension StoreTransaction {
+  /// Reads all handlers of the store, and from where on they need the log.
+  func readAllHandlers() throws(PostgresFailure) {
+    try readHandlers(
+      try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
+    if log.handlers.isEmpty { return }
+    try log.readCheckpoint(before: Seq(log.lowestCursor.rawValue + 1), store, link)
+  }
+
   /// Applies a function of `ServerLog` to the loaded part of the log.
   func apply<R>(_ body: (inout ServerLog) throws(ServerStoreError) -> R) throws(PostgresFailure) -> R {
     do throws(ServerStoreError) { return try body(&log) } catch { throw PostgresFailure(error) }
@@ -122,8 +144,7 @@ extension StoreTransaction {
   /// Removes entries that no handler needs, whole transactions only. Stamps stay until a purge covers them.
   func truncate(through seq: Seq) throws(PostgresFailure) {
     try planEachUse()
-    try readHandlers(
-      try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
+    try readAllHandlers()
     let rows = try link.query(
       "SELECT seq FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 AND NOT is_continued ORDER BY seq DESC LIMIT 1",
       .int(store), .int(log.logStart), .int(log.removable(through: seq)))
@@ -135,6 +156,10 @@ extension StoreTransaction {
       SELECT store, seq, stamp FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 AND stamp IS NOT NULL
       """, .int(store), .int(max(log.logStart, log.purged.stable)), .int(last))
     _ = try link.query("DELETE FROM sync_log WHERE store = $1 AND seq <= $2", .int(store), .int(last))
+    if log.handlers.isEmpty {
+      _ = try link.query(
+        "UPDATE sync_log SET before = NULL, checkpoint = NULL WHERE store = $1 AND checkpoint < $2", .int(store), .int(last))
+    }
     log.logStart = last
   }
 }

@@ -3,24 +3,25 @@ import SyncModel
 import SyncServer
 
 extension StoreTransaction {
-  /// Loads rows of objects (`has_pieces`, `body`), with the pieces of their lists, into the part of the log.
+  /// Loads rows of objects (`has_pieces`, `body`, `kept_since`), with the pieces of their lists, into the part of the log.
   ///
   /// - Parameter wanted: the requested objects; those without a row are then known not to be stored.
   func take(objects rows: PostgresRows, wanted: Set<ObjectIdentity>) throws(PostgresFailure) {
     for object in wanted { kept.updateValue(kept[object] ?? nil, forKey: object) }
-    for row in try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link) {
+    for (number, row) in try ObjectRows.read(rows, hasPiecesAt: 0, bodyAt: 1, store, link).enumerated() {
       // Identities too long for a key may share one.
       guard wanted.contains(row.object) else {
         throw PostgresFailure(ServerStoreError(.writesRefused, "The primary key of an object is taken for that of \(row.object)."))
       }
       row.put(into: &log.state)
       kept.updateValue(row, forKey: row.object)
+      if !rows.isNull(number, 2), try rows.seq(number, 2) == log.checkpoint?.seq { log.checkpoint?.objects.insert(row.object) }
     }
   }
 
   /// The statements that write the touched objects.
   func objectChanges() -> [PostgresStatement] {
-    ObjectRows.changes(of: log.touched.objects, in: log.state, from: kept, store)
+    ObjectRows.changes(of: log.touched.objects, in: log.state, from: kept, store, checkpoint: log.checkpoint)
   }
 }
 
@@ -60,7 +61,8 @@ enum ObjectRows {
   }
 
   static func changes(
-    of objects: Set<ObjectIdentity>, in state: MemoryState, from kept: [ObjectIdentity: ObjectRow?], _ store: Int64
+    of objects: Set<ObjectIdentity>, in state: MemoryState, from kept: [ObjectIdentity: ObjectRow?], _ store: Int64,
+    checkpoint: Checkpoint? = nil
   ) -> [PostgresStatement] {
     var (written, gone) = (Written(), [[UInt8]?]())
     for object in objects {
@@ -71,6 +73,8 @@ enum ObjectRows {
         written.seqs.append(Int64(bitPattern: state.record(of: object)?.lastSeq.rawValue ?? 0))
         written.flags.append(changes.hasPieces)
         written.bodies.append(row)
+        let isKept = checkpoint?.objects.contains(object) == true
+        written.keptSince.append(isKept ? Int64(bitPattern: checkpoint?.seq.rawValue ?? 0) : -1)
       } else if old != nil {
         gone.append(key)
       }
@@ -106,6 +110,8 @@ enum ObjectRows {
   /// The values to write, one array per column.
   private struct Written {
     var (keys, seqs, flags, bodies) = ([[UInt8]?](), [Int64](), [Bool](), [[UInt8]?]())
+    /// The checkpoint as of which the object's state is kept; -1 for none.
+    var keptSince: [Int64] = []
     var (owners, lists, pieces, contents) = ([[UInt8]?](), [Int64](), [Int64](), [[UInt8]?]())
     var (emptied, emptiedLists, emptiedPieces) = ([[UInt8]?](), [Int64](), [Int64]())
     var (targets, sources) = ([[UInt8]?](), [[UInt8]?]())
@@ -131,11 +137,13 @@ enum ObjectRows {
         statements.append(
           PostgresStatement(
             """
-            INSERT INTO sync_object(store, object, last_seq, has_pieces, body)
-            SELECT $1, * FROM unnest($2::bytea[], $3::int8[], $4::bool[], $5::bytea[])
+            INSERT INTO sync_object(store, object, last_seq, has_pieces, body, kept_since)
+            SELECT $1, object, last_seq, has_pieces, body, nullif(kept_since, -1)
+            FROM unnest($2::bytea[], $3::int8[], $4::bool[], $5::bytea[], $6::int8[])
+            AS objects(object, last_seq, has_pieces, body, kept_since)
             ON CONFLICT (store, object) DO UPDATE SET last_seq = excluded.last_seq, has_pieces = excluded.has_pieces,
-            body = excluded.body
-            """, .int(store), .byteLists(keys), .ints(seqs), .bools(flags), .byteLists(bodies)))
+            body = excluded.body, kept_since = coalesce(excluded.kept_since, sync_object.kept_since)
+            """, .int(store), .byteLists(keys), .ints(seqs), .bools(flags), .byteLists(bodies), .ints(keptSince)))
       }
       if !emptied.isEmpty {
         statements.append(

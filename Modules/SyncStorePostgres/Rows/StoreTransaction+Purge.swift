@@ -11,7 +11,7 @@ extension StoreTransaction {
     let before = log.purged.stable
     try planEachUse()
     try readAllReplicas()
-    try readHandlers(try link.query("SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1", .int(store)))
+    try readAllHandlers()
     guard var stable = log.expire(before: expiry) else { return nil }
     try holdBack(&stable)
     guard stable > before else { return nil }
@@ -38,7 +38,7 @@ extension StoreTransaction {
 
   /// Has the entries that some handler has not passed hold back a purge, until it would forget nothing. O(those entries).
   private func holdBack(_ stable: inout Seq) throws(PostgresFailure) {
-    var last = log.lowestCursor
+    var last = log.heldFrom
     while last < log.head, stable > log.purged.stable {
       let rows = try link.query(
         "SELECT seq, body FROM sync_log WHERE store = $1 AND seq > $2 ORDER BY seq LIMIT 256", .int(store), .int(last))

@@ -32,6 +32,10 @@ final class StoreTransaction {
     if !types.isEmpty {
       log.schema = try reading("The types of \(path)") { () throws(CodingError) in try SyncSchema(decoding: types) }
     }
+    if !answers[2].isNull(0, 8) {
+      log.checkpoint = Checkpoint(
+        at: try answers[2].seq(0, 8), keptBytes: Int(try answers[2].int(0, 9)), entryBytes: Int(try answers[2].int(0, 10)))
+    }
     before = (log.head, log.logStart, log.purged, log.latest)
     try StoreTransaction.readReplicas(answers[3], &log)
     keptReplicas = log.replicas.mapValues(\.user)
@@ -50,7 +54,8 @@ final class StoreTransaction {
       PostgresStatement(
         """
         SELECT history, head, log_start, latest, stable, floor, EXISTS(SELECT 1 FROM sync_handler WHERE store = $1),
-        \(needs.schema ? "coalesce(types, '')" : "''::bytea") FROM sync_store WHERE id = $1 FOR UPDATE
+        \(needs.schema ? "coalesce(types, '')" : "''::bytea"), checkpoint, kept_bytes, entry_bytes
+        FROM sync_store WHERE id = $1 FOR UPDATE
         """, .int(store)),
       PostgresStatement(
         """
@@ -63,8 +68,9 @@ final class StoreTransaction {
         "SELECT name, position, author, fence, lease_end FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), handlers),
       PostgresStatement(
         """
-        SELECT has_pieces, body FROM unnest($2::bytea[]) AS wanted(object)
-        CROSS JOIN LATERAL (SELECT has_pieces, body FROM sync_object WHERE store = $1 AND object = wanted.object OFFSET 0) AS found
+        SELECT has_pieces, body, kept_since FROM unnest($2::bytea[]) AS wanted(object)
+        CROSS JOIN LATERAL
+        (SELECT has_pieces, body, kept_since FROM sync_object WHERE store = $1 AND object = wanted.object OFFSET 0) AS found
         """, .int(store), .byteLists(needs.objects.map { ObjectKeyBytes.bytes(of: $0) })),
     ]
   }
@@ -151,9 +157,21 @@ final class StoreTransaction {
     if log.head != before.head || log.logStart != before.logStart || log.purged != before.purged || log.latest != before.latest {
       statements.append(
         PostgresStatement(
-          "UPDATE sync_store SET head = $2, log_start = $3, latest = $4, stable = $5, floor = $6 WHERE id = $1", .int(store),
-          .int(log.head), .int(log.logStart), .bytes(log.latest.orderedBytes), .int(log.purged.stable),
-          .bytes(log.purged.floor.orderedBytes)))
+          """
+          UPDATE sync_store SET head = $2, log_start = $3, latest = $4, stable = $5, floor = $6,
+          checkpoint = nullif($7::int8, -1), kept_bytes = $8, entry_bytes = $9 WHERE id = $1
+          """, .int(store), .int(log.head), .int(log.logStart), .bytes(log.latest.orderedBytes), .int(log.purged.stable),
+          .bytes(log.purged.floor.orderedBytes), .int(log.checkpoint.map { Int64(bitPattern: $0.seq.rawValue) } ?? -1),
+          .int(Int64(log.checkpoint?.keptBytes ?? 0)), .int(Int64(log.checkpoint?.entryBytes ?? 0))))
+    }
+    if log.touched.forgottenFrom != nil {
+      // All handlers have all entries: the next one is a new beginning.
+      statements.append(
+        PostgresStatement(
+          """
+          UPDATE sync_store SET checkpoint = NULL WHERE id = $1 AND checkpoint IS NOT NULL
+          AND head <= (SELECT min(position) FROM sync_handler WHERE store = $1)
+          """, .int(store)))
     }
     return statements
   }
@@ -165,12 +183,15 @@ final class StoreTransaction {
     return [
       PostgresStatement(
         """
-        INSERT INTO sync_log(store, seq, kind, replica, is_continued, stamp, body, before)
-        SELECT $1, * FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::bool[], $6::bytea[], $7::bytea[], $8::bytea[])
+        INSERT INTO sync_log(store, seq, kind, replica, is_continued, stamp, body, before, checkpoint)
+        SELECT $1, seq, kind, replica, is_continued, stamp, body, before, nullif(checkpoint, -1)
+        FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::bool[], $6::bytea[], $7::bytea[], $8::bytea[], $9::int8[])
+        AS entries(seq, kind, replica, is_continued, stamp, body, before, checkpoint)
         """, .int(store), .ints(entries.map { Int64(bitPattern: $0.seq.rawValue) }), .ints(entries.map { $0.entry.kind }),
         .ints(entries.map { Int64(bitPattern: $0.entry.replica.rawValue) }), .bools(entries.map { $0.entry.isContinued }),
         .byteLists(entries.map { stamps[$0.seq]?.orderedBytes }), .byteLists(entries.map { $0.entry.row($0.seq) }),
-        .byteLists(entries.map { $0.entry.before.map(ObjectBefore.encoded) }))
+        .byteLists(entries.map { $0.entry.before.map(ObjectBefore.encoded) }),
+        .ints(entries.map { $0.entry.checkpoint.map { Int64(bitPattern: $0.rawValue) } ?? -1 }))
     ]
   }
 
@@ -201,12 +222,14 @@ final class StoreTransaction {
     let removal =
       removed.isEmpty
       ? [] : [PostgresStatement("DELETE FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), .texts(Array(removed)))]
-    // Not before the positions are written.
+    // Not before the positions are written. What is behind the last checkpoint up to the lowest is needed.
     let passed = log.touched.forgottenFrom.map { start in
       PostgresStatement(
         """
-        UPDATE sync_log SET before = NULL WHERE store = $1 AND seq > $2 AND before IS NOT NULL
-        AND seq <= (SELECT min(position) FROM sync_handler WHERE store = $1)
+        UPDATE sync_log SET before = NULL, checkpoint = NULL WHERE store = $1 AND (before IS NOT NULL OR checkpoint IS NOT NULL)
+        AND seq > (SELECT coalesce((SELECT checkpoint FROM sync_log WHERE store = $1 AND seq = $2::int8 + 1), $2::int8))
+        AND seq <= (SELECT coalesce((SELECT checkpoint FROM sync_log WHERE store = $1 AND seq = lowest + 1), lowest)
+        FROM (SELECT min(position) AS lowest FROM sync_handler WHERE store = $1) AS handlers)
         """, .int(store), .int(start))
     }
     return removal + [
@@ -249,10 +272,12 @@ extension Stamp {
 }
 
 extension ServerLog.Entry {
-  /// A code for people who query the table: 1 a changeset, 3 a refusal, 4 a purge.
+  static let changesetKind: Int64 = 1
+
+  /// A code, also for people who query the table: 1 a changeset, 3 a refusal, 4 a purge.
   var kind: Int64 {
     switch body {
-    case .changeset: 1
+    case .changeset: ServerLog.Entry.changesetKind
     case .refusal: 3
     case .purge: 4
     }
