@@ -22,12 +22,23 @@ actor EmbeddedLog {
   private var waiting: [Request] = []
   private var isBusy = false
   private var isRemoved = false
+  /// Whether commits wait, for a back-up of all stores as of one moment.
+  private var isHeld: Bool
+  private var isCommitting = false
+  /// Waits for the commit under way, to hold the next one.
+  private var holder: CheckedContinuation<Void, Never>?
+  /// The commit that is held.
+  private var heldCommit: CheckedContinuation<Void, Never>?
   /// Waits for the calls under way, to remove the file.
   private var remover: CheckedContinuation<Void, Never>?
 
   /// Creates the file, with an empty log or a copy of another.
-  init(making path: String, of log: ServerLog = ServerLog(history: ServerLog.newHistory())) throws(ServerStoreError) {
-    self.path = path
+  ///
+  /// - Parameter isHeld: whether commits wait for `release` from the start.
+  init(
+    making path: String, of log: ServerLog = ServerLog(history: ServerLog.newHistory()), isHeld: Bool = false
+  ) throws(ServerStoreError) {
+    (self.path, self.isHeld) = (path, isHeld)
     disk = DispatchQueue(label: "vivarium.store")
     engine = try EmbeddedLog.opened(path, creates: true)
     var log = log
@@ -38,8 +49,8 @@ actor EmbeddedLog {
   }
 
   /// Opens the file. A file whose creation was cut short by a crash is an empty log: no caller was told that it exists.
-  init(opening path: String) throws(ServerStoreError) {
-    self.path = path
+  init(opening path: String, isHeld: Bool = false) throws(ServerStoreError) {
+    (self.path, self.isHeld) = (path, isHeld)
     disk = DispatchQueue(label: "vivarium.store")
     engine = try EmbeddedLog.opened(path, creates: true)
   }
@@ -93,6 +104,25 @@ actor EmbeddedLog {
     return rowBytes
   }
 
+  // MARK: back-ups
+
+  /// Has commits wait until `release`; returns when none is under way. One caller at a time.
+  func hold() async {
+    isHeld = true
+    if isCommitting { await withCheckedContinuation { holder = $0 } }
+  }
+
+  func release() {
+    isHeld = false
+    heldCommit?.resume()
+    heldCommit = nil
+  }
+
+  /// The file as of the last commit, unchanged until it is ended.
+  nonisolated func snapshot() throws(ServerStoreError) -> any ReadTransaction {
+    do throws(StorageError) { return try engine.beginRead() } catch { throw ServerStoreError(error) }
+  }
+
   // MARK: serializing calls
 
   private struct Request: Sendable {
@@ -131,9 +161,17 @@ actor EmbeddedLog {
 
   private func work() async {
     while !waiting.isEmpty {
+      if isHeld {
+        await withCheckedContinuation { heldCommit = $0 }
+        continue
+      }
       let requests = waiting
       waiting = []
+      isCommitting = true
       await make(requests)
+      isCommitting = false
+      holder?.resume()
+      holder = nil
     }
     isBusy = false
     remover?.resume()
@@ -203,12 +241,17 @@ actor EmbeddedLog {
     return log
   }
 
-  /// Returns nil if nothing was ever written.
   private static func read(_ engine: any StorageEngine, _ path: String) throws(ServerStoreError) -> (ServerLog, StoreRows)? {
+    let snapshot: any ReadTransaction
+    do throws(StorageError) { snapshot = try engine.beginRead() } catch { throw ServerStoreError(error) }
+    defer { snapshot.end() }
+    return try read(snapshot, path)
+  }
+
+  /// Returns nil if nothing was ever written.
+  static func read(_ snapshot: any ReadTransaction, _ path: String) throws(ServerStoreError) -> (ServerLog, StoreRows)? {
     var found: [(key: [UInt8], value: [UInt8])] = []
     do throws(StorageError) {
-      let snapshot = try engine.beginRead()
-      defer { snapshot.end() }
       try snapshot.powers.sides?.sides(from: [], below: nil) { key, value in
         found.append((Array(key), Array(value)))
         return .proceed

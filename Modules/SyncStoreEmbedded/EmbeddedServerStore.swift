@@ -31,6 +31,8 @@ public actor EmbeddedServerStore: SyncServerStore {
   private var listed: [StorePath]?
   private var listeners: [UInt64: AsyncStream<StorePath>.Continuation] = [:]
   private var lastListener: UInt64 = 0
+  /// Of the back-up that is being made.
+  var moment: BackUpMoment?
 
   /// Opens the stores of a folder, which is created if it is missing.
   ///
@@ -62,7 +64,8 @@ public actor EmbeddedServerStore: SyncServerStore {
     let file = file(of: path)
     try EmbeddedServerStore.makeFolder(ofFile: file)
     letGo()
-    open[path] = try EmbeddedLog(making: file, of: ServerLog(history: ServerLog.newHistory(), handlers: names))
+    open[path] = try EmbeddedLog(
+      making: file, of: ServerLog(history: ServerLog.newHistory(), handlers: names), isHeld: moment?.isComing == true)
     use(path)
     list(path)
     // Who has removed one of them in between may not have found this store.
@@ -126,7 +129,8 @@ public actor EmbeddedServerStore: SyncServerStore {
       throw ServerStoreError(.unknownStore, "There is no store at \(path).")
     }
     letGo()
-    let log = try EmbeddedLog(opening: file)
+    let log = try EmbeddedLog(opening: file, isHeld: moment?.isComing == true)
+    try noteOpening(path, log)
     open[path] = log
     // Of a path that has no store nothing is noted: anybody may ask for any.
     use(path)
@@ -145,7 +149,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     guard open.count >= limit else { return }
     for path in open.keys.sorted(by: { used[$0, default: 0] < used[$1, default: 0] }).prefix(open.count - limit / 2) {
       // A call under way has another reference.
-      guard isKnownUniquelyReferenced(&open[path]) else { continue }
+      guard isKnownUniquelyReferenced(&open[path]), moment?.snapshots[path] == nil else { continue }
       if noted.remove(path) != nil, let log = open[path] {
         // It is closed the next time.
         Task { try? await log.change { _ in } }
@@ -174,6 +178,7 @@ public actor EmbeddedServerStore: SyncServerStore {
     // Another call must not open the file meanwhile.
     leaving.insert(path)
     defer { leaving.remove(path) }
+    await leaveOut(path)
     try await log.remove()
     listed?.removeAll { $0 == path }
     for listener in listeners.values { listener.yield(path) }

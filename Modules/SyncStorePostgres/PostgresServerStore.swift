@@ -119,7 +119,7 @@ public actor PostgresServerStore: SyncServerStore {
     let tried = Mutex<Set<Int64>>([])
     let removed = try await reading(path, .care) { link, number throws(PostgresFailure) in
       let isFirst = tried.withLock { $0.insert(number).inserted }
-      let rest = ["log", "stamp", "object", "piece", "link", "replica", "handler"]
+      let rest = ["entry", "stamp", "object", "piece", "link", "replica", "handler"]
       let answers = try link.query(
         all: [PostgresStatement("BEGIN"), PostgresStatement("DELETE FROM sync_store WHERE id = $1 RETURNING id", .int(number))]
           + rest.map { PostgresStatement("DELETE FROM sync_\($0) WHERE store = $1", .int(number)) } + [PostgresStatement("COMMIT")])
@@ -269,7 +269,7 @@ public actor PostgresServerStore: SyncServerStore {
   /// O(the store), within the database.
   public func size(of path: StorePath) async throws(ServerStoreError) -> Int {
     try await reading(path, .care) { link, number throws(PostgresFailure) in
-      let parts = ["log", "object", "piece"].map { "(SELECT coalesce(sum(octet_length(body)), 0) FROM sync_\($0) WHERE store = $1)" }
+      let parts = ["entry", "object", "piece"].map { "(SELECT coalesce(sum(octet_length(body)), 0) FROM sync_\($0) WHERE store = $1)" }
       return Int(try link.query("SELECT (\(parts.joined(separator: " + ")))::int8", .int(number)).int(0, 0))
     }
   }

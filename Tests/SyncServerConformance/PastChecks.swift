@@ -140,5 +140,12 @@ let pastChecks: [ServerStoreCheck] = [
     try await change(43, as: 44)
     try bench.expect(await stores.past(Bench.path, at: Seq(43)).asOf, Seq(43))
     try await bench.expectError(.logTruncated) { _ = try await stores.past(Bench.path, at: Seq(40)) }
+    // Nor when the last handler is removed: what it held back is free.
+    for replica in [Bench.ann, Bench.bob] { try await bench.acknowledge(replica, 44) }
+    try await stores.removeHandler(Bench.path, "mail")
+    try await bench.expectError(.logTruncated) { _ = try await stores.past(Bench.path, at: Seq(43)) }
+    try bench.expect(await stores.purge(Bench.path, expiry: 0)?.stable, Seq(44))
+    try await stores.truncateLog(Bench.path, through: Seq(44))
+    try await bench.expectError(.logTruncated) { _ = try await bench.changes(Bench.bob, after: Seq(43)) }
   },
 ]

@@ -54,7 +54,7 @@ struct PostgresProgramTests {
   private static let fullDisk = """
     CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100'', MESSAGE = ''could not extend file base/5/16384''; END';
-    CREATE TRIGGER full_disk BEFORE INSERT ON sync_log FOR EACH ROW EXECUTE FUNCTION full_disk()
+    CREATE TRIGGER full_disk BEFORE INSERT ON sync_entry FOR EACH ROW EXECUTE FUNCTION full_disk()
     """
 
   @Test("tell a device to wait while the database's disk is full, tell the operator why, and go on when there is room")
@@ -79,7 +79,7 @@ struct PostgresProgramTests {
     for await notice in notices { if case .state(.waiting) = notice { break } }
     let metrics = try await connector.answer(to: WebRequest(method: "GET", path: "/metrics")).body
     #expect(String(decoding: metrics, as: UTF8.self).contains("vivarium_refusals_total{code=\"302\"}"))
-    _ = try database.ask("postgres", "DROP TRIGGER full_disk ON sync_log")
+    _ = try database.ask("postgres", "DROP TRIGGER full_disk ON sync_entry")
     try await device.replicator.uploaded()
     let second = try Device(directory, "second", connector: connector, credentials: FixedToken(token))
     await second.replicator.start()

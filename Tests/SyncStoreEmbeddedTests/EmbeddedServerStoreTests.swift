@@ -282,6 +282,52 @@ struct EmbeddedServerStoreTests {
     await #expect(throws: ServerStoreError.self) { try await stores.backUp(to: copy) }
   }
 
+  @Test("are copied as of one moment, also those that are closed, whatever is written, made and removed meanwhile")
+  func oneMoment() async throws {
+    let (folder, copies) = (try Folder(), try Folder())
+    let stores = try EmbeddedServerStore(folder: folder.path, openStores: 4)
+    let paths = try (0..<12).map { try #require(StorePath("/shared/\($0)")) }
+    let passing = try #require(StorePath("/shared/passing"))
+    for path in paths {
+      try await stores.makeStore(path)
+      _ = try await stores.bind(path, ReplicaID(1), secret: [1], user: "u", at: 1)
+    }
+    // Each store has what the one before has, a little later.
+    let writing = Task {
+      var number: UInt64 = 0
+      while !Task.isCancelled {
+        number += 1
+        try await stores.makeStore(passing)
+        for path in paths { try await EmbeddedServerStoreTests.write(number, stores, path) }
+        try await stores.removeStore(passing)
+      }
+      return number
+    }
+    var least: UInt64 = 0
+    for number in 0..<8 {
+      let copy = copies.path + "/\(number)"
+      try await stores.backUp(to: copy)
+      let restored = try EmbeddedServerStore(folder: copy)
+      let heads = try await restored.heads(paths)
+      let counts = paths.map { heads[$0]?.rawValue ?? 0 }
+      let (first, last) = (try #require(counts.first), try #require(counts.last))
+      #expect(counts == counts.sorted(by: >) && first <= last + 1, "\(counts)")
+      #expect(last >= least)
+      least = last
+    }
+    writing.cancel()
+    let written = try await writing.value
+    let heads = try await stores.heads(paths)
+    #expect(paths.allSatisfy { heads[$0]?.rawValue == written })
+  }
+
+  private static func write(_ number: UInt64, _ stores: EmbeddedServerStore, _ path: StorePath) async throws {
+    let changeset = Changeset(
+      clientSeq: number, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + number, counter: 0, replica: ReplicaID(1)),
+      operations: [Operation(ObjectIdentity("Thing", .int(Int64(number % 7))), epoch: .zero, .create)])
+    _ = try await stores.commit(path, ReplicaID(1), [.changeset(changeset)], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+  }
+
   @Test("with another history has none of the devices from before, and counts none of them")
   func renewal() async throws {
     let folder = try Folder()

@@ -184,6 +184,42 @@ struct PostgresRowsTests {
     }
   }
 
+  /// Makes the tables of version 4 of those of version 5.
+  private static let withoutCheckpoints = """
+    ALTER TABLE sync_entry DROP COLUMN checkpoint; ALTER TABLE sync_entry RENAME TO sync_log;
+    ALTER TABLE sync_object DROP COLUMN kept_since;
+    ALTER TABLE sync_store DROP COLUMN checkpoint, DROP COLUMN kept_bytes, DROP COLUMN entry_bytes;
+    """
+
+  @Test("what an older build has kept for handlers is there, and no server goes on with tables that a newer one has upgraded")
+  func keptBefore() async throws {
+    let (stores, address) = try await PostgresServerStore.forTest()
+    let path = PostgresRowsTests.path
+    try await stores.makeStore(path)
+    _ = try await stores.bind(path, ReplicaID(1), secret: [1], user: "u", at: 1)
+    _ = try await stores.claim(path, handler: "mail", fromStart: true, until: 1, at: 0)
+    func commit(_ stores: PostgresServerStore, _ number: UInt64) async throws {
+      let changeset = Changeset(
+        clientSeq: number, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + number, counter: 0, replica: ReplicaID(1)),
+        operations: [Operation(ObjectIdentity("Thing", .int(Int64(number))), epoch: .zero, .create)])
+      _ = try await stores.commit(path, ReplicaID(1), [.changeset(changeset)], refusalSeen: .zero, at: 1_000_000) { _ in nil }
+    }
+    for number in UInt64(1)...2 { try await commit(stores, number) }
+    let link = PostgresConnection(address: address, name: "look")
+    try await link.run { link throws(PostgresFailure) in
+      try link.run("\(PostgresRowsTests.withoutCheckpoints) UPDATE sync_version SET version = 4")
+    }
+    let upgraded = try await PostgresServerStore(address, makesTables: true)
+    try await commit(upgraded, 3)
+    for (seq, count) in [(0, 3), (1, 2), (2, 1)] as [(UInt64, Int)] {
+      let past = try await upgraded.past(path, at: Seq(seq))
+      #expect(past.asOf == Seq(seq) && past.states.count == count)
+    }
+    try await link.run { link throws(PostgresFailure) in try link.run("UPDATE sync_version SET version = 6") }
+    await #expect { try await commit(upgraded, 4) } throws: { ($0 as? ServerStoreError)?.message.contains("newer build") == true }
+    for stores in [stores, upgraded] { await stores.close() }
+  }
+
   @Test("tables of the build before become those of this one, with what is in them")
   func upgrade() async throws {
     let (stores, address) = try await PostgresServerStore.forTest()
@@ -193,10 +229,8 @@ struct PostgresRowsTests {
     try await link.run { link throws(PostgresFailure) in
       try link.run(
         """
-        ALTER TABLE sync_log DROP COLUMN before; ALTER TABLE sync_store DROP COLUMN types; DROP INDEX sync_replica_user;
-        ALTER TABLE sync_log DROP COLUMN checkpoint; ALTER TABLE sync_object DROP COLUMN kept_since;
-        ALTER TABLE sync_store DROP COLUMN checkpoint, DROP COLUMN kept_bytes, DROP COLUMN entry_bytes;
-        UPDATE sync_version SET version = 1
+        ALTER TABLE sync_entry DROP COLUMN before; ALTER TABLE sync_store DROP COLUMN types; DROP INDEX sync_replica_user;
+        \(PostgresRowsTests.withoutCheckpoints) UPDATE sync_version SET version = 1
         """)
     }
     await #expect { try await PostgresServerStore(address) } throws: { ($0 as? ServerStoreError)?.code == .unavailable }

@@ -69,7 +69,8 @@ extension ServerLog {
   /// The entry from which on loaded handlers need the log; the head if there are none.
   package var heldFrom: Seq { handlers.isEmpty ? head : start(for: lowestCursor) }
 
-  /// Forgets the previous states of entries that no handler begins with any more, after one has moved on. O(those entries).
+  /// Forgets the previous states of entries that no handler begins with any more, after one has moved on from a number, or was removed
+  /// there. O(those entries).
   ///
   /// What is not needed any more must not wait until the log is truncated: an object with a long list is stored with all of it.
   ///
@@ -80,10 +81,12 @@ extension ServerLog {
     if isPart { return }
     let isRead = lowestCursor == head
     let end = isRead ? head : heldFrom
-    for number in max(start, base).rawValue..<max(start, base, end).rawValue {
+    let passed = max(start, base).rawValue..<max(start, base, end).rawValue
+    for number in passed {
       log[Int(number - base.rawValue)].before = nil
       log[Int(number - base.rawValue)].checkpoint = nil
     }
+    touched.forget(passed.lowerBound + 1..<passed.upperBound + 1)
     // All handlers have all entries: the next one is a new beginning.
     if isRead { checkpoint = nil }
   }
@@ -117,7 +120,7 @@ extension ServerLog {
         if entry.before == nil {
           checkpoint = nil
         } else if goesOn(seq) {
-          // Its checkpoint may have been truncated, of a store without handlers.
+          // Without its checkpoint it is not all.
           if checkpoint == nil { log[index].before = nil }
         } else if !isInside {
           checkpoint = Checkpoint(at: Seq(seq.rawValue - 1))

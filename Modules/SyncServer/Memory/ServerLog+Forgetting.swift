@@ -66,12 +66,6 @@ extension ServerLog {
     guard last > logStart else { return }
     log.removeFirst(Int(last.rawValue - logStart.rawValue))
     (logStart, base) = (last, last)
-    // Without handlers the checkpoint of the first ones may be gone.
-    var index = 0
-    while index < log.count, let checkpoint = log[index].checkpoint, checkpoint < last {
-      (log[index].before, log[index].checkpoint) = (nil, nil)
-      index += 1
-    }
   }
 
   /// The last entry that may be removed, at most the given one: handlers need the rest.

@@ -52,6 +52,7 @@ extension ServerLog {
     if let author = handler.author, replicas[author] != nil { set(nil, author) }
     touched.handlers = true
     touched.removedHandlers.insert(name)
+    forgetBefore(after: handler.cursor)
   }
 
   private func holder(of lease: HandlerLease, at time: Int64) throws(ServerStoreError) -> Handler {

@@ -44,7 +44,7 @@ package enum HandlerMessage {
   /// Paths of followed stores that have news.
   package static let news: UInt8 = 0xA2
 
-  package static let version: UInt16 = 1
+  package static let version: UInt16 = 2
   /// What both sides can beyond it.
   package static let features = SyncFeatures.compression
   /// What a server takes once it is known who speaks: a transaction of a handler may be as large as one of a replica.

@@ -78,7 +78,9 @@ actor HandlerConnection {
   private func take(_ frame: SyncFrame) async throws(FrameError) {
     if identity != nil { return begin(try HandlerCall(frame), number: frame.session, bytes: frame.body.count) }
     let hello = try HandlerMessage.decoded(frame, as: HandlerMessage.begin) { body throws(CodingError) in try body.hello() }
-    guard hello.versions.contains(HandlerMessage.version) else { throw FrameError(.unknownVersion, "Version 1 of it is spoken here.") }
+    guard hello.versions.contains(HandlerMessage.version) else {
+      throw FrameError(.unknownVersion, "Version \(HandlerMessage.version) of it is spoken here.")
+    }
     let identity: SyncIdentity
     let before = changes
     // That takes the server's time, not the program's.

@@ -11,8 +11,17 @@ package struct TouchedLogRows: Sendable {
   package var schema = false
   /// The lowest place from which a handler has moved on: behind it, up to where all handlers are by now, previous states are forgotten.
   package var forgottenFrom: Seq?
+  /// The numbers from the first to the last of the entries whose previous states were forgotten. Of a part of a log none.
+  package var forgotten: Range<UInt64> = 0..<0
 
   package init() {}
+
+  /// Notes that the previous states of some entries were forgotten.
+  mutating func forget(_ numbers: Range<UInt64>) {
+    if numbers.isEmpty { return }
+    forgotten =
+      forgotten.isEmpty ? numbers : min(forgotten.lowerBound, numbers.lowerBound)..<max(forgotten.upperBound, numbers.upperBound)
+  }
 }
 
 /// Stores a store's log as rows, small values by key; a change writes only the rows that it has touched.
@@ -83,8 +92,8 @@ package struct StoreRows: Sendable {
       rows.append((StoreRows.key(space, number + 1), ObjectBefore.encoded(before)))
       withBefore[number + 1] = space
     }
-    if let start = log.touched.forgottenFrom, start < log.heldFrom {
-      for number in start.rawValue + 1...log.heldFrom.rawValue { removeBefore(number, &rows) }
+    for number in log.touched.forgotten where number > log.base.rawValue && log.log[Int(number - log.base.rawValue) - 1].before == nil {
+      removeBefore(number, &rows)
     }
     stored = (log.logStart, log.head)
     let uncovered = Dictionary(uniqueKeysWithValues: log.stamps.suffix(from: firstNewStamp(log)).map { ($0.seq, $0.stamp) })

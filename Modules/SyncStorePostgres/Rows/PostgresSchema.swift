@@ -12,7 +12,7 @@ enum PostgresSchema {
       id bigint PRIMARY KEY, path text NOT NULL UNIQUE, history bytea NOT NULL, head bigint NOT NULL, log_start bigint NOT NULL,
       latest bytea NOT NULL, stable bigint NOT NULL, floor bytea NOT NULL, types bytea,
       checkpoint bigint, kept_bytes bigint NOT NULL DEFAULT 0, entry_bytes bigint NOT NULL DEFAULT 0);
-    CREATE TABLE sync_log(
+    CREATE TABLE sync_entry(
       store bigint, seq bigint, kind bigint NOT NULL, replica bigint NOT NULL, is_continued boolean NOT NULL, stamp bytea,
       body bytea NOT NULL, before bytea, checkpoint bigint, PRIMARY KEY(store, seq));
     CREATE TABLE sync_stamp(store bigint, seq bigint, stamp bytea NOT NULL, PRIMARY KEY(store, seq));
@@ -54,18 +54,19 @@ enum PostgresSchema {
 
   /// The statements that upgrade tables of a version to the next. They do nothing where another server has made them.
   private static let upgrades: [Int64: String] = [
-    1: "ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;",
+    1: "ALTER TABLE IF EXISTS sync_log ADD COLUMN IF NOT EXISTS before bytea; UPDATE sync_version SET version = 2 WHERE version = 1;",
     2: "ALTER TABLE sync_store ADD COLUMN IF NOT EXISTS types bytea; UPDATE sync_version SET version = 3 WHERE version = 2;",
     3: """
     CREATE INDEX IF NOT EXISTS sync_replica_user ON sync_replica(store, usr) WHERE NOT is_expired;
     UPDATE sync_version SET version = 4 WHERE version = 3;
     """,
+    // With another name, so that no server of the build before goes on beside this one: it would forget what checkpoints need.
     4: """
+    ALTER TABLE IF EXISTS sync_log RENAME TO sync_entry;
     ALTER TABLE sync_store ADD COLUMN IF NOT EXISTS checkpoint bigint, ADD COLUMN IF NOT EXISTS kept_bytes bigint NOT NULL DEFAULT 0,
     ADD COLUMN IF NOT EXISTS entry_bytes bigint NOT NULL DEFAULT 0;
-    ALTER TABLE sync_log ADD COLUMN IF NOT EXISTS checkpoint bigint;
+    ALTER TABLE sync_entry ADD COLUMN IF NOT EXISTS checkpoint bigint;
     ALTER TABLE sync_object ADD COLUMN IF NOT EXISTS kept_since bigint;
-    UPDATE sync_log SET checkpoint = seq - 1 WHERE before IS NOT NULL AND kind = 1 AND checkpoint IS NULL;
     UPDATE sync_version SET version = 5 WHERE version = 4;
     """,
   ]

@@ -34,7 +34,7 @@ struct StoreReading {
       let rows = try link.query(
         """
         SELECT seq, body FROM (SELECT seq, body, length(body) AS bytes, sum(length(body)) OVER (ORDER BY seq) AS total
-        FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3) AS entries WHERE total - bytes <= $4 ORDER BY seq
+        FROM sync_entry WHERE store = $1 AND seq > $2 AND seq <= $3) AS entries WHERE total - bytes <= $4 ORDER BY seq
         """, .int(store), .int(last), .int(min(log.head, Seq(last.rawValue + UInt64(StoreReading.rowsAtOnce)))), .int(Int64(limit)))
       guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
       for row in 0..<rows.count where !open.isEmpty {
@@ -61,7 +61,7 @@ struct StoreReading {
     var (gatherer, last) = (BeforeGatherer(), start)
     while last < log.head {
       let rows = try link.query(
-        "SELECT seq, kind, before FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT 256", .int(store),
+        "SELECT seq, kind, before FROM sync_entry WHERE store = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT 256", .int(store),
         .int(last), .int(log.head))
       guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
       for row in 0..<rows.count {
@@ -117,7 +117,7 @@ struct StoreReading {
 extension ServerLog {
   /// Reads which checkpoint is the last before an entry.
   mutating func readCheckpoint(before seq: Seq, _ store: Int64, _ link: PostgresLink) throws(PostgresFailure) {
-    let rows = try link.query("SELECT checkpoint FROM sync_log WHERE store = $1 AND seq = $2", .int(store), .int(seq))
+    let rows = try link.query("SELECT checkpoint FROM sync_entry WHERE store = $1 AND seq = $2", .int(store), .int(seq))
     if rows.count == 1, !rows.isNull(0, 0) { checkpoints[Seq(seq.rawValue - 1)] = try rows.seq(0, 0) }
   }
 }
@@ -146,20 +146,16 @@ extension StoreTransaction {
     try planEachUse()
     try readAllHandlers()
     let rows = try link.query(
-      "SELECT seq FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 AND NOT is_continued ORDER BY seq DESC LIMIT 1",
+      "SELECT seq FROM sync_entry WHERE store = $1 AND seq > $2 AND seq <= $3 AND NOT is_continued ORDER BY seq DESC LIMIT 1",
       .int(store), .int(log.logStart), .int(log.removable(through: seq)))
     guard rows.count == 1 else { return }
     let last = try rows.seq(0, 0)
     _ = try link.query(
       """
       INSERT INTO sync_stamp(store, seq, stamp)
-      SELECT store, seq, stamp FROM sync_log WHERE store = $1 AND seq > $2 AND seq <= $3 AND stamp IS NOT NULL
+      SELECT store, seq, stamp FROM sync_entry WHERE store = $1 AND seq > $2 AND seq <= $3 AND stamp IS NOT NULL
       """, .int(store), .int(max(log.logStart, log.purged.stable)), .int(last))
-    _ = try link.query("DELETE FROM sync_log WHERE store = $1 AND seq <= $2", .int(store), .int(last))
-    if log.handlers.isEmpty {
-      _ = try link.query(
-        "UPDATE sync_log SET before = NULL, checkpoint = NULL WHERE store = $1 AND checkpoint < $2", .int(store), .int(last))
-    }
+    _ = try link.query("DELETE FROM sync_entry WHERE store = $1 AND seq <= $2", .int(store), .int(last))
     log.logStart = last
   }
 }

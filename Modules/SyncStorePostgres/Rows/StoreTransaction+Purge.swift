@@ -41,7 +41,7 @@ extension StoreTransaction {
     var last = log.heldFrom
     while last < log.head, stable > log.purged.stable {
       let rows = try link.query(
-        "SELECT seq, body FROM sync_log WHERE store = $1 AND seq > $2 ORDER BY seq LIMIT 256", .int(store), .int(last))
+        "SELECT seq, body FROM sync_entry WHERE store = $1 AND seq > $2 ORDER BY seq LIMIT 256", .int(store), .int(last))
       guard rows.count > 0 else { throw PostgresFailure(.damaged, "The log lacks what follows entry \(last)") }
       for row in 0..<rows.count {
         let (seq, bytes) = (try rows.seq(row, 0), try rows.bytes(row, 1))
@@ -66,7 +66,7 @@ extension StoreTransaction {
 
   private func highestStamp(after start: Seq, through end: Seq) throws(PostgresFailure) -> Stamp {
     var highest = Stamp.zero
-    for table in ["sync_log", "sync_stamp"] {
+    for table in ["sync_entry", "sync_stamp"] {
       let rows = try link.query(
         "SELECT stamp FROM \(table) WHERE store = $1 AND seq > $2 AND seq <= $3 AND stamp IS NOT NULL ORDER BY stamp DESC LIMIT 1",
         .int(store), .int(start), .int(end))

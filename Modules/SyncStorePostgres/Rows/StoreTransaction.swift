@@ -27,6 +27,10 @@ final class StoreTransaction {
       throw PostgresFailure(ServerStoreError(.unknownStore, "There is no store at \(path)."))
     }
     log = try StoreTransaction.log(answers[2])
+    // Another process may have upgraded the tables, and keep in them what this one would not.
+    guard try answers[2].int(0, 11) == PostgresSchema.version else {
+      throw PostgresFailure(ServerStoreError(.unavailable, "A newer build has upgraded the tables: take it for this server too."))
+    }
     log.isHandled = try answers[2].bool(0, 6)
     let types = try answers[2].bytes(0, 7)
     if !types.isEmpty {
@@ -54,7 +58,8 @@ final class StoreTransaction {
       PostgresStatement(
         """
         SELECT history, head, log_start, latest, stable, floor, EXISTS(SELECT 1 FROM sync_handler WHERE store = $1),
-        \(needs.schema ? "coalesce(types, '')" : "''::bytea"), checkpoint, kept_bytes, entry_bytes
+        \(needs.schema ? "coalesce(types, '')" : "''::bytea"), checkpoint, kept_bytes, entry_bytes,
+        (SELECT version FROM sync_version WHERE id = 1)
         FROM sync_store WHERE id = $1 FOR UPDATE
         """, .int(store)),
       PostgresStatement(
@@ -164,15 +169,7 @@ final class StoreTransaction {
           .bytes(log.purged.floor.orderedBytes), .int(log.checkpoint.map { Int64(bitPattern: $0.seq.rawValue) } ?? -1),
           .int(Int64(log.checkpoint?.keptBytes ?? 0)), .int(Int64(log.checkpoint?.entryBytes ?? 0))))
     }
-    if log.touched.forgottenFrom != nil {
-      // All handlers have all entries: the next one is a new beginning.
-      statements.append(
-        PostgresStatement(
-          """
-          UPDATE sync_store SET checkpoint = NULL WHERE id = $1 AND checkpoint IS NOT NULL
-          AND head <= (SELECT min(position) FROM sync_handler WHERE store = $1)
-          """, .int(store)))
-    }
+    if let start = log.touched.forgottenFrom { statements += forgettingChanges(from: start) }
     return statements
   }
 
@@ -183,7 +180,7 @@ final class StoreTransaction {
     return [
       PostgresStatement(
         """
-        INSERT INTO sync_log(store, seq, kind, replica, is_continued, stamp, body, before, checkpoint)
+        INSERT INTO sync_entry(store, seq, kind, replica, is_continued, stamp, body, before, checkpoint)
         SELECT $1, seq, kind, replica, is_continued, stamp, body, before, nullif(checkpoint, -1)
         FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::bool[], $6::bytea[], $7::bytea[], $8::bytea[], $9::int8[])
         AS entries(seq, kind, replica, is_continued, stamp, body, before, checkpoint)
@@ -222,16 +219,6 @@ final class StoreTransaction {
     let removal =
       removed.isEmpty
       ? [] : [PostgresStatement("DELETE FROM sync_handler WHERE store = $1 AND name = ANY($2)", .int(store), .texts(Array(removed)))]
-    // Not before the positions are written. What is behind the last checkpoint up to the lowest is needed.
-    let passed = log.touched.forgottenFrom.map { start in
-      PostgresStatement(
-        """
-        UPDATE sync_log SET before = NULL, checkpoint = NULL WHERE store = $1 AND (before IS NOT NULL OR checkpoint IS NOT NULL)
-        AND seq > (SELECT coalesce((SELECT checkpoint FROM sync_log WHERE store = $1 AND seq = $2::int8 + 1), $2::int8))
-        AND seq <= (SELECT coalesce((SELECT checkpoint FROM sync_log WHERE store = $1 AND seq = lowest + 1), lowest)
-        FROM (SELECT min(position) AS lowest FROM sync_handler WHERE store = $1) AS handlers)
-        """, .int(store), .int(start))
-    }
     return removal + [
       PostgresStatement(
         """
@@ -242,7 +229,25 @@ final class StoreTransaction {
         """, .int(store), .texts(all.map(\.key)), .ints(all.map { Int64(bitPattern: $0.value.cursor.rawValue) }),
         .ints(all.map { Int64(bitPattern: $0.value.author?.rawValue ?? 0) }), .ints(all.map { Int64(bitPattern: $0.value.fence) }),
         .ints(all.map(\.value.leaseEnd)))
-    ] + (passed.map { [$0] } ?? [])
+    ]
+  }
+
+  /// Forgets how objects were before entries with which no handler begins any more, behind the place from which one has moved on: all up to
+  /// the last checkpoint that is not behind the lowest cursor. Once all handlers have all entries, the next one is a new beginning. After
+  /// the head and the cursors are written.
+  private func forgettingChanges(from start: Seq) -> [PostgresStatement] {
+    let lowest = "(SELECT coalesce((SELECT min(position) FROM sync_handler WHERE store = $1), head) FROM sync_store WHERE id = $1)"
+    return [
+      PostgresStatement(
+        """
+        UPDATE sync_entry SET before = NULL, checkpoint = NULL WHERE store = $1 AND (before IS NOT NULL OR checkpoint IS NOT NULL)
+        AND seq > (SELECT coalesce((SELECT checkpoint FROM sync_entry WHERE store = $1 AND seq = $2::int8 + 1), $2::int8))
+        AND seq <= (SELECT coalesce((SELECT checkpoint FROM sync_entry WHERE store = $1 AND seq = lowest + 1), lowest)
+        FROM (SELECT \(lowest) AS lowest) AS handlers)
+        """, .int(store), .int(start)),
+      PostgresStatement(
+        "UPDATE sync_store SET checkpoint = NULL WHERE id = $1 AND checkpoint IS NOT NULL AND head <= \(lowest)", .int(store)),
+    ]
   }
 }
 

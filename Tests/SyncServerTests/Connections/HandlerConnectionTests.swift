@@ -9,7 +9,7 @@ import Testing
   private let stores = MemoryServerStore()
 
   private func begun(
-    _ host: SyncHost, _ hello: Hello = Hello(versions: [1], features: .compression, token: "handlers")
+    _ host: SyncHost, _ hello: Hello = Hello(versions: [2], features: .compression, token: "handlers")
   ) async throws -> any SyncTransport {
     let (here, there) = MemoryTransport.pair(capacity: 64)
     Task { await host.serve(there) }
@@ -38,14 +38,14 @@ import Testing
   @Test func aProgramIsLetInAndAnswered() async throws {
     let program = try await begun(host())
     let welcome = try #require(try await next(program))
-    #expect(welcome.type == HandlerMessage.begun && welcome.body == [1, 1, 30])
+    #expect(welcome.type == HandlerMessage.begun && welcome.body == [2, 1, 30])
     try await program.send(try FrameEncoder().parts(of: HandlerCall.stores.frame(number: 77)))
     let answer = try #require(try await next(program))
     #expect(answer.session == 77 && answer.body == [0, 0])
   }
 
   @Test func anotherVersionIsRefused() async throws {
-    let program = try await begun(host(), Hello(versions: [2], features: [], token: "handlers"))
+    let program = try await begun(host(), Hello(versions: [1], features: [], token: "handlers"))
     #expect(try await refusal(program) == .unknownVersion)
   }
 
@@ -76,7 +76,7 @@ import Testing
 
   @Test func aLongGreetingIsRefused() async throws {
     let host = host { $0.limits.partBytes = 100 }
-    let program = try await begun(host, Hello(versions: [1], features: [], token: String(repeating: "x", count: 200)))
+    let program = try await begun(host, Hello(versions: [2], features: [], token: String(repeating: "x", count: 200)))
     #expect(try await refusal(program) == .limitExceeded)
   }
 
@@ -85,7 +85,7 @@ import Testing
     let host = SyncHost(stores: followers, access: OpenAccess())
     let (here, there) = MemoryTransport.pair(capacity: 64)
     let serving = Task { await host.serve(there) }
-    try await here.send(try FrameEncoder().parts(of: HandlerMessage.hello(Hello(versions: [1], features: [], token: "handlers"))))
+    try await here.send(try FrameEncoder().parts(of: HandlerMessage.hello(Hello(versions: [2], features: [], token: "handlers"))))
     _ = try await next(here)
     let path = try #require(StorePath("/shared/shop"))
     for number in 1...3 {
