@@ -80,7 +80,8 @@ struct StoreSizeTests {
     _ = try await stores.bind(path, ReplicaID(2), secret: [2], user: "ann", at: 1_000_001)
     let now = Mutex<Int64>(1_000_000)
     var configuration = ServerConnectionConfiguration()
-    configuration.replicasOfUser = 2
+    // The clock goes on by hours before anybody can ping.
+    (configuration.replicasOfUser, configuration.pingSeconds) = (2, 1 << 20)
     let host = SyncHost(stores: stores, access: OpenAccess(), configuration: configuration, clock: { now.withLock { $0 } })
     let (first, _) = try await RawClient.bound(host, as: "ann", 1)
     now.withLock { $0 += 25 * 3_600_000 }
@@ -96,7 +97,7 @@ struct StoreSizeTests {
   func devicesElsewhere() async throws {
     let now = Mutex<Int64>(1_000_000)
     var configuration = ServerConnectionConfiguration()
-    configuration.replicasOfUser = 1
+    (configuration.replicasOfUser, configuration.pingSeconds) = (1, 1 << 20)
     let hosts = (0..<2).map { _ in
       SyncHost(stores: stores, access: OpenAccess(), configuration: configuration, clock: { now.withLock { $0 } })
     }
