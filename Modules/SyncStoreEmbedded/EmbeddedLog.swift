@@ -68,6 +68,8 @@ actor EmbeddedLog {
   /// Removes the file once the calls under way have ended; later ones find no store. At most once.
   func remove() async throws(ServerStoreError) {
     isRemoved = true
+    // A back-up leaves it out, so nobody else may know of it to release it.
+    release()
     if isBusy { await withCheckedContinuation { remover = $0 } }
     engine.close()
     log = nil

@@ -321,6 +321,16 @@ struct EmbeddedServerStoreTests {
     #expect(paths.allSatisfy { heads[$0]?.rawValue == written })
   }
 
+  @Test("go with commits that wait for a back-up", .timeLimit(.minutes(1)))
+  func removedWhileHeld() async throws {
+    let folder = try Folder()
+    let log = try EmbeddedLog(making: folder.path + "/shop.store", isHeld: true)
+    let commit = Task { try await log.change { $0.renewHistory() } }
+    while await log.waitingCount == nil { await Task.yield() }
+    try await log.remove()
+    try await commit.value
+  }
+
   private static func write(_ number: UInt64, _ stores: EmbeddedServerStore, _ path: StorePath) async throws {
     let changeset = Changeset(
       clientSeq: number, baseSeq: .zero, first: Stamp(milliseconds: 1_000 + number, counter: 0, replica: ReplicaID(1)),
