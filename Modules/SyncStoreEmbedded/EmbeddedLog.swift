@@ -217,14 +217,7 @@ actor EmbeddedLog {
     _ body: @escaping @Sendable (any StorageEngine) throws(ServerStoreError) -> R
   ) async throws(ServerStoreError) -> R {
     let engine = engine
-    let result: Result<R, ServerStoreError> = await withCheckedContinuation { continuation in
-      disk.async {
-        let result: Result<R, ServerStoreError>
-        do throws(ServerStoreError) { result = .success(try body(engine)) } catch { result = .failure(error) }
-        continuation.resume(returning: result)
-      }
-    }
-    return try result.get()
+    return try await disk.run { () throws(ServerStoreError) in try body(engine) }
   }
 
   // MARK: rows
@@ -274,6 +267,20 @@ actor EmbeddedLog {
       for (key, value) in rows { try sides.setSide(key, value) }
       _ = try write.commit(CommitRecord(origin: 0), .full)
     } catch { throw ServerStoreError(error) }
+  }
+}
+
+extension DispatchQueue {
+  /// Does something that may wait for the disk.
+  func run<R: Sendable>(_ body: @escaping @Sendable () throws(ServerStoreError) -> R) async throws(ServerStoreError) -> R {
+    let result: Result<R, ServerStoreError> = await withCheckedContinuation { continuation in
+      async {
+        let result: Result<R, ServerStoreError>
+        do throws(ServerStoreError) { result = .success(try body()) } catch { result = .failure(error) }
+        continuation.resume(returning: result)
+      }
+    }
+    return try result.get()
   }
 }
 

@@ -106,18 +106,12 @@ extension EmbeddedServerStore {
 
   /// Writes a store's copy, on a thread that may wait for the disk.
   private static func write(_ snapshot: any ReadTransaction, to file: String) async throws(ServerStoreError) {
-    let result: Result<Void, ServerStoreError> = await withCheckedContinuation { continuation in
-      DispatchQueue.global(qos: .utility).async {
-        do throws(ServerStoreError) {
-          var log = try EmbeddedLog.read(snapshot, file)?.0 ?? ServerLog(history: ServerLog.newHistory())
-          log.renewHistory()
-          try makeFolder(ofFile: file)
-          try EmbeddedLog(making: file, of: log).close()
-          continuation.resume(returning: .success(()))
-        } catch { continuation.resume(returning: .failure(error)) }
-      }
+    try await DispatchQueue.global(qos: .utility).run { () throws(ServerStoreError) in
+      var log = try EmbeddedLog.read(snapshot, file)?.0 ?? ServerLog(history: ServerLog.newHistory())
+      log.renewHistory()
+      try makeFolder(ofFile: file)
+      try EmbeddedLog(making: file, of: log).close()
     }
-    try result.get()
   }
 
   /// Gives a store a new history, after its file was restored from a copy with the old one. Every device begins anew: it takes the store's

@@ -51,10 +51,7 @@ public struct RandomHistory {
     try await handler.look(some(&random))
     try await handler.check(some(&random), ahead: 0)
     let final = try await some(&random).objects(path, changedAfter: .zero, behind: nil, limitBytes: 1 << 30)
-    var server = MemoryState()
-    server.setFloor(final.floor)
-    let states = final.objects.map { ($0.identity, Optional($0.state)) }
-    _ = Merge.take(Dictionary(uniqueKeysWithValues: states), under: PendingChangesets(), in: &server)
+    let server = RandomHistory.state(of: final)
     for replica in replicas {
       if !replica.pending.isEmpty { throw failure("\(replica.id) still waits") }
       for object in TestReplica.objects {
@@ -62,6 +59,15 @@ public struct RandomHistory {
         if there != here { throw failure("\(object) of \(replica.id) is \(there ?? []), the server's \(here ?? [])") }
       }
     }
+  }
+
+  /// The state of a page that has all objects.
+  static func state(of page: StatePage) -> MemoryState {
+    var state = MemoryState()
+    state.setFloor(page.floor)
+    let states = page.objects.map { ($0.identity, Optional($0.state)) }
+    _ = Merge.take(Dictionary(uniqueKeysWithValues: states), under: PendingChangesets(), in: &state)
+    return state
   }
 
   /// What an object shows, without what only merging needs: a link that leads nowhere is none.

@@ -70,12 +70,7 @@ extension ServerLog {
     let before = keepBefore(objects)
     for object in objects {
       state.adopt(object, from: result)
-      if state.record(of: object) != nil {
-        order.insert(object)
-      } else {
-        order.remove(object)
-        checkpoint?.objects.remove(object)
-      }
+      if state.record(of: object) != nil { order.insert(object) } else { noteEnd(of: object) }
     }
     touched.objects.formUnion(objects)
     return accept(changesets, before: before, &replica)

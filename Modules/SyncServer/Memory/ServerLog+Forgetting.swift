@@ -11,12 +11,15 @@ extension ServerLog {
     keep(forgotten.keys.sorted().map { ObjectBefore($0, Merge.objectState(of: $0, in: before)) })
     for object in before.records.keys where Merge.objectState(of: object, in: before) != Merge.objectState(of: object, in: state) {
       touched.objects.insert(object)
-      if state.record(of: object) == nil {
-        order.remove(object)
-        checkpoint?.objects.remove(object)
-      }
+      if state.record(of: object) == nil { noteEnd(of: object) }
     }
     return purged
+  }
+
+  /// Notes that the state has nothing of an object any more.
+  mutating func noteEnd(of object: ObjectIdentity) {
+    order.remove(object)
+    checkpoint?.objects.remove(object)
   }
 
   /// Forgets replicas that were not seen since a time. Returns the entry up to which no operation to come can conflict; nil if that is

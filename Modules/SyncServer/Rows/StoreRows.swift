@@ -9,9 +9,10 @@ package struct TouchedLogRows: Sendable {
   package var handlers = false
   package var removedHandlers: Set<String> = []
   package var schema = false
-  /// The lowest place from which a handler has moved on: behind it, up to where all handlers are by now, previous states are forgotten.
+  /// Of a part of a log the lowest place from which a handler has moved on: behind it, up to where all handlers are by now, previous states
+  /// are forgotten.
   package var forgottenFrom: Seq?
-  /// The numbers from the first to the last of the entries whose previous states were forgotten. Of a part of a log none.
+  /// Of a whole log the numbers from the first to the last of the entries whose previous states were forgotten.
   package var forgotten: Range<UInt64> = 0..<0
 
   package init() {}
