@@ -9,13 +9,14 @@ enum Compression {
   static func deflated(_ body: [UInt8]) -> [UInt8]? {
     guard !body.isEmpty, body.count < Int(UInt32.max) / 2 else { return nil }
     var count = compressBound(uLong(body.count))
-    var result = [UInt8](repeating: 0, count: Int(count))
-    let code = result.withUnsafeMutableBufferPointer { result in
-      body.withUnsafeBufferPointer { compress2(result.baseAddress, &count, $0.baseAddress, uLong($0.count), Z_DEFAULT_COMPRESSION) }
+    var code = Z_OK
+    let result = [UInt8](unsafeUninitializedCapacity: Int(count)) { result, made in
+      body.withUnsafeBufferPointer {
+        code = compress2(result.baseAddress, &count, $0.baseAddress, uLong($0.count), Z_DEFAULT_COMPRESSION)
+      }
+      made = code == Z_OK ? Int(count) : 0
     }
-    guard code == Z_OK else { return nil }
-    result.removeLast(result.count - Int(count))
-    return result
+    return code == Z_OK ? result : nil
   }
 
   /// Throws `.badCompression` for bytes that are not exactly one zlib stream, and `.limitExceeded` as soon as more than `most` bytes come
@@ -26,7 +27,8 @@ enum Compression {
     defer { inflateEnd(&stream) }
     var input = packed
     var result: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 32 << 10)
+    // Most messages are small.
+    var block = [UInt8](repeating: 0, count: min(32 << 10, max(1 << 10, packed.count * 4)))
     var (code, consumed) = (Z_OK, 0)
     while code == Z_OK {
       let made = input.withUnsafeMutableBufferPointer { input in

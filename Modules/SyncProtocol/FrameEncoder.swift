@@ -6,11 +6,17 @@ public struct FrameEncoder: Sendable {
   public let limits: FrameLimits
   /// Whether both sides have agreed to compression.
   public var compresses: Bool
+  /// Shared with others who send the same; nil if nobody does.
+  private let bodies: CompressedBodies?
 
   /// Creates an encoder; it has no other state.
   public init(_ limits: FrameLimits = FrameLimits(), compresses: Bool = false) {
-    self.limits = limits
-    self.compresses = compresses
+    self.init(limits, compresses: compresses, sharing: nil)
+  }
+
+  /// Creates an encoder that looks for what others have compressed.
+  package init(_ limits: FrameLimits, compresses: Bool = false, sharing bodies: CompressedBodies?) {
+    (self.limits, self.compresses, self.bodies) = (limits, compresses, bodies)
   }
 
   /// The parts of a frame, to be sent one right after the other. O(size). Throws `.limitExceeded` for a message that is too long.
@@ -20,7 +26,7 @@ public struct FrameEncoder: Sendable {
     }
     var body = frame.body
     var flags: UInt8 = 0
-    if compresses, body.count >= limits.compressedFrom, let packed = Compression.deflated(body), packed.count < body.count,
+    if compresses, body.count >= limits.compressedFrom, let packed = deflated(body), packed.count < body.count,
       body.count <= packed.count * limits.inflationMax || body.count <= Compression.alwaysAllowed
     {
       (body, flags) = (packed, SyncFrame.isCompressed)
@@ -38,5 +44,9 @@ public struct FrameEncoder: Sendable {
       start = end
     } while start < body.count
     return parts
+  }
+
+  private func deflated(_ body: [UInt8]) -> [UInt8]? {
+    if let bodies { bodies.deflated(body) } else { Compression.deflated(body) }
   }
 }

@@ -37,6 +37,22 @@ import VivariumTestSupport
     #expect(try FrameEncoder(compresses: true).parts(of: SyncFrame(type: 0x91, session: 1, body: noise)).joined().count == 4_003)
   }
 
+  @Test func `what many are sent is compressed once`() throws {
+    let bodies = CompressedBodies()
+    func send(_ text: String, to session: UInt32) throws {
+      let body = Array(String(repeating: text, count: 100).utf8)
+      let parts = try FrameEncoder(FrameLimits(), compresses: true, sharing: bodies)
+        .parts(of: SyncFrame(type: 0x91, session: session, body: body))
+      #expect(parts == (try FrameEncoder(compresses: true).parts(of: SyncFrame(type: 0x91, session: session, body: body))))
+    }
+    for session in UInt32(1)...50 { for text in ["the same again, ", "and the other. "] { try send(text, to: session) } }
+    #expect(bodies.madeCount == 2)
+    // Not for ever.
+    for number in 0..<100 { try send("number \(number) of many", to: 1) }
+    try send("the same again, ", to: 1)
+    #expect(bodies.madeCount == 103)
+  }
+
   @Test func `a small message that would become a huge one is refused`() throws {
     // A body of zeros shrinks a thousandfold; who sends such is not believed.
     let limits = FrameLimits(messageBytes: 8 << 20)

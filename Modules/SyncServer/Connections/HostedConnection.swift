@@ -35,7 +35,7 @@ actor HostedConnection {
 
   init(_ number: UInt64, _ host: SyncHost, _ transport: any SyncTransport) {
     (self.number, self.host, self.transport) = (number, host, transport)
-    machine = ServerConnection(host.configuration)
+    machine = ServerConnection(host.configuration, sharing: host.bodies)
     (parts, outgoing) = AsyncStream.makeStream(of: [[UInt8]].self)
   }
 

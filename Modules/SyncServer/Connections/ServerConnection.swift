@@ -49,6 +49,11 @@ public struct ServerConnection: Sendable {
 
   /// Creates the state of a new connection.
   public init(_ configuration: ServerConnectionConfiguration = ServerConnectionConfiguration()) {
+    self.init(configuration, sharing: nil)
+  }
+
+  /// Creates the state of a new connection that sends what others send, too.
+  init(_ configuration: ServerConnectionConfiguration, sharing bodies: CompressedBodies?) {
     self.configuration = configuration
     // Whoever it is must not fill the memory before it is known who speaks.
     var first = configuration.limits
@@ -57,7 +62,7 @@ public struct ServerConnection: Sendable {
     decoder.inflates = false
     var limits = configuration.limits
     limits.messageBytes = max(limits.messageBytes, FrameLimits.ofClient.messageBytes)
-    encoder = FrameEncoder(limits)
+    encoder = FrameEncoder(limits, sharing: bodies)
   }
 
   /// The user; nil before he is verified, and after the end.

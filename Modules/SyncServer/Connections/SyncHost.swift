@@ -30,6 +30,8 @@ public actor SyncHost {
   public nonisolated let counts = ServerCounts()
   /// The bytes of changesets that wait on all connections.
   nonisolated let uploadBytes = Atomic(0)
+  /// What was compressed for a connection: others are sent the same.
+  package nonisolated let bodies = CompressedBodies()
   private nonisolated let logger: Logger
   private var connections: [UInt64: HostedConnection] = [:]
   private var lastConnection: UInt64 = 0

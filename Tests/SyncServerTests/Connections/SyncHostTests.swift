@@ -45,6 +45,31 @@ struct SyncHostTests {
     #expect(try await elsewhere.next() == .marked(session: 1, number: 7))
   }
 
+  @Test("compresses once what it sends to many")
+  func compressedOnce() async throws {
+    let host = host()
+    let (ann, _) = try await RawClient.bound(host, as: "ann", 1)
+    _ = try await ann.messages(until: isPage)
+    // Long enough to be compressed.
+    let text = String(repeating: "again ", count: 200)
+    let short = changeset(1, 1)
+    let long = Changeset(
+      clientSeq: 1, baseSeq: .zero, first: short.first,
+      operations: short.operations
+        + [SyncModel.Operation(short.operations[0].object, epoch: .zero, .set("text", .string(text), isDefault: false))])
+    try await ann.send(.upload(session: 1, [long]))
+    _ = try await ann.messages { if case .changes = $0 { true } else { false } }
+    // One after the other: two that are sent the same at the same moment may both compress it.
+    for replica in UInt64(2)...9 {
+      let client = RawClient(host)
+      try await client.hello("user\(replica)", features: [.compression])
+      try await client.bind(replica)
+      let pages = try await client.messages(until: isPage)
+      #expect(pages.contains { if case .state(1, let page) = $0 { page.objects.count == 1 } else { false } })
+    }
+    #expect(host.bodies.madeCount == 1)
+  }
+
   @Test("follows a store as long as sessions are bound to it, from before they bind", .timeLimit(.minutes(5)))
   func following() async throws {
     let (follows, follow) = AsyncStream.makeStream(of: Int.self)
