@@ -70,6 +70,12 @@ int64_t cs_locked_at(int file, int64_t start, int64_t length) {
   return range.l_start < start ? start : range.l_start;
 }
 
+int cs_is_locked_by_others(int file, int64_t start, int64_t length) {
+  struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+  if (fcntl(file, F_OFD_GETLK, &range) != 0) return -1;
+  return range.l_type == F_UNLCK ? 0 : 1;
+}
+
 static int open_with(const char *path, bool writes, bool creates, uint32_t mode, int more, int *error) {
   int flags = (writes ? O_RDWR : O_RDONLY) | (creates ? O_CREAT : 0) | O_CLOEXEC | more;
   int file;

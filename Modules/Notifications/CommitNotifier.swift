@@ -15,6 +15,7 @@ public final class CommitNotifier: Sendable {
 
   private let engine: any StorageEngine
   private let state = Mutex(State())
+  package let teller = CommitTeller()
 
   /// Listens to the engine from the first subscription on.
   public init(_ engine: any StorageEngine) { self.engine = engine }
@@ -54,7 +55,7 @@ public final class CommitNotifier: Sendable {
 
   private func listenIfNeeded() throws(StorageError) {
     if state.withLock({ $0.listener != nil }) { return }
-    let listener = try engine.addCommitListener { [weak self] in self?.wakeAll() }
+    let listener = try engine.addCommitListener(unless: { [teller] in teller.isTelling }) { [weak self] in self?.wakeAll() }
     let spare: (any CommitListener)? = state.withLock { state in
       if state.listener != nil { return listener }
       state.listener = listener

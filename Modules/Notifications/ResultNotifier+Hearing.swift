@@ -10,8 +10,8 @@ extension ResultNotifier {
   /// Call when there may be a newer version.
   package func wake() { wake(isSmall: turnsTakeSteps.load(ordering: .relaxed)) }
 
-  /// Commits for this process. As `wake()`, without the detour by the bell, and the record is handed over directly, so that the
-  /// step over it need not decode it.
+  /// Commits for this process. As `wake()`, without the detour by the bell, which does not ring here; and the record is handed over
+  /// directly, so that the step over it need not decode it.
   ///
   /// If its step is small, contexts wake alone, and the first takes it; the queue takes it if none has after a while. Otherwise the queue
   /// takes it at once, and they wake while it does.
@@ -19,16 +19,20 @@ extension ResultNotifier {
     _ write: RecordedTransaction, author: String?, timeMilliseconds: Int64, _ durability: Durability
   ) throws(StorageError) -> Version {
     commitsUnderWay.add(1, ordering: .sequentiallyConsistent)
+    defer { commits.wakeAll() }
     let version: Version
     do throws(StorageError) {
-      version = try write.commit(author: author, timeMilliseconds: timeMilliseconds, durability)
+      version = try commits.teller.telling { () throws(StorageError) in
+        try write.commit(author: author, timeMilliseconds: timeMilliseconds, durability)
+      }
     } catch {
-      // The bell may have rung for another commit, or for this one: visible, but not synced.
-      if endCommit() { wake() }
+      // The bell may have rung for another commit; and this one may be visible, though it is not synced.
+      if endCommit() || isListening.load(ordering: .sequentiallyConsistent) { wake() }
       throw error
     }
     guard placesToWake.withLock({ !$0.isEmpty }) else {
-      if endCommit() { wake() }
+      // What is about to be observed has no place yet, and may be of the version before.
+      if endCommit() || isListening.load(ordering: .sequentiallyConsistent) { wake() }
       return version
     }
     if let record = write.committed { ownRecords.add(record) }

@@ -48,6 +48,8 @@ package final class ResultNotifier: @unchecked Sendable {
   // the classes in them that are not Sendable: `KeptResult`, its upkeep, and `KnownState`. A `KeptResult` that is made without the
   // lock is nobody else's until it is taken in under it.
   let engine: any StorageEngine
+  /// Tells those who observe no result of the commits that are made here.
+  let commits: CommitNotifier
   package let queue = DispatchQueue(label: "vivarium.notifier")
   /// There may be a newer version, and nobody has begun the step to it.
   let isStepDue = Atomic(false)
@@ -61,6 +63,8 @@ package final class ResultNotifier: @unchecked Sendable {
   /// Commits of this process that have begun and are not handed over: a bell meanwhile is theirs, or is answered after them.
   let commitsUnderWay = Atomic(0)
   let isBellUnanswered = Atomic(false)
+  /// Whether the engine's commits are listened to: something is kept, or about to be.
+  let isListening = Atomic(false)
   /// The places with observations, to be woken without the lock.
   let placesToWake = Mutex<[ObjectIdentifier: DeliveryPlace]>([:])
   /// The watches that were asked for and have not begun, each under its identity.
@@ -135,7 +139,7 @@ package final class ResultNotifier: @unchecked Sendable {
     package var places = 0
   }
 
-  package init(_ engine: any StorageEngine) { self.engine = engine }
+  package init(_ engine: any StorageEngine, _ commits: CommitNotifier) { (self.engine, self.commits) = (engine, commits) }
 
   deinit { listener?.stop() }
 
@@ -232,7 +236,9 @@ extension ResultNotifier {
 
   func listen() throws(StorageError) {
     if lock.withLock({ _ in listener != nil }) { return }
-    let made = try engine.addCommitListener { [weak self] in self?.hearBell() }
+    // Before the version is read from which something is kept: a commit after it asks for a step.
+    isListening.store(true, ordering: .sequentiallyConsistent)
+    let made = try engine.addCommitListener(unless: { [teller = commits.teller] in teller.isTelling }) { [weak self] in self?.hearBell() }
     lock.withLock { _ in listener = made }
   }
 
@@ -286,6 +292,7 @@ extension ResultNotifier {
     held = nil
     listener?.stop()
     listener = nil
+    isListening.store(false, ordering: .sequentiallyConsistent)
     ownRecords.clear()
   }
 

@@ -1,10 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 import StorageInterface
 import StoreValues
 import Synchronization
@@ -66,15 +59,6 @@ final class BellListener: CommitListener {
     // A call from within `body` must not wait; any other waits for the running `body` to return.
     if caller != currentThread() { calling.withLock { _ in } }
   }
-}
-
-/// A number for the calling thread, unique among living threads.
-func currentThread() -> UInt {
-  #if canImport(Darwin)
-  UInt(bitPattern: pthread_self())
-  #else
-  UInt(pthread_self())
-  #endif
 }
 
 /// A bell's weak reference to a listener.

@@ -60,6 +60,8 @@ final class BellWatch: Sendable {
     let slot = SourceSlot()
     let listener = BellListener(version: version, body: body) { slot.cancel() }
     slot.fill(Sources(path: path, queue: queue) { [weak listener] in listener?.check() }.cancel)
+    // For a commit between the listener's first look and here.
+    queue.async { [weak listener] in listener?.check() }
     return listener
   }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// The doorbell of a store that only this process can see.
 public final class LocalDoorbell: Doorbell {
   private struct State {
-    var listeners: [WeakBellListener] = []
+    var listeners: [(entry: WeakBellListener, isTold: @Sendable () -> Bool)] = []
     var nextID: UInt64 = 0
     /// The queue is about to check: further rings need no other turn.
     var isRung = false
@@ -26,17 +26,26 @@ public final class LocalDoorbell: Doorbell {
     if isNeeded { queue.async { [self] in call() } }
   }
 
+  public func ringForCommit() {
+    let listeners = state.withLock { $0.listeners }
+    if listeners.contains(where: { !$0.isTold() }) { ring() }
+  }
+
   public func listen(
-    version: @escaping @Sendable () -> Version?, _ body: @escaping @Sendable () -> Void
+    unless isTold: @escaping @Sendable () -> Bool, version: @escaping @Sendable () -> Version?,
+    _ body: @escaping @Sendable () -> Void
   ) -> any CommitListener {
     let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
     }
     let listener = BellListener(version: version, body: body) { [weak self] in
-      self?.state.withLock { $0.listeners.removeAll { $0.id == id } }
+      // Released without the lock: what the question keeps may end with it.
+      _ = self?.state.withLock { state in
+        state.listeners.firstIndex { $0.entry.id == id }.map { state.listeners.remove(at: $0) }
+      }
     }
-    state.withLock { $0.listeners.append(WeakBellListener(listener: listener, id: id)) }
+    state.withLock { $0.listeners.append((WeakBellListener(listener: listener, id: id), isTold)) }
     // For a commit between the listener's first check and here.
     ring()
     return listener
@@ -47,6 +56,6 @@ public final class LocalDoorbell: Doorbell {
       state.isRung = false
       return state.listeners
     }
-    for entry in listeners { entry.listener?.check() }
+    for listener in listeners { listener.entry.listener?.check() }
   }
 }

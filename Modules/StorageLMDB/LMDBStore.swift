@@ -91,9 +91,11 @@ package final class LMDBStore: KeyValueStore, KeyValueUpkeep {
     return LMDBWriter(environment, hold, isEncrypted: cipher != nil)
   }
 
-  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  package func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
     let environment = try environment()
-    return environment.bell.listen(version: { [weak self] in self?.versionToHear() }, body)
+    return environment.bell.listen(unless: isTold, version: { [weak self] in self?.versionToHear() }, body)
   }
 
   /// For the bell: that the file is gone is news, too, as a version that no commit has. Who hears of it looks, and gets the error.

@@ -94,7 +94,7 @@ final class LMDBWriter: KeyValueWriter {
     try environment.checkInPlace()
     environment.remember(transaction: number, version: version)
     environment.hasStoreID.store(true, ordering: .relaxed)
-    environment.bell.ring()
+    environment.bell.ringForCommit()
     environment.didCommit(byteCount)
   }
 

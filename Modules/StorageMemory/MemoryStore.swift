@@ -57,12 +57,14 @@ package final class MemoryStore: KeyValueStore {
       state.root = root
       state.version = batch.version
     }
-    bell.ring()
+    bell.ringForCommit()
   }
 
-  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  package func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
     try checkOpen()
-    return bell.listen(version: { [weak self] in self?.state.withLock { $0.version } }, body)
+    return bell.listen(unless: isTold, version: { [weak self] in self?.state.withLock { $0.version } }, body)
   }
 
   package func statistics() throws(StorageError) -> StorageStatistics {

@@ -16,8 +16,10 @@ extension StoreInFront {
   func close() { base.close() }
   func beginSnapshot() throws(StorageError) -> any KeyValueSnapshot { try base.beginSnapshot() }
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter { try base.acquireWriter(deadline) }
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
+  func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
+    try base.addCommitListener(unless: isTold, body)
   }
 }
 

@@ -1,3 +1,4 @@
+import ChangeTracker
 import Dispatch
 import Foundation
 import Notifications
@@ -78,6 +79,37 @@ import VivariumTestSupport
     }
   }
 
+  /// Who commits tells subscribers itself, so the bell need not ring for them; it does for commits of anybody else, also meanwhile.
+  @Test func onlyCommitsOfWhichTheNotifierTellsNeedNoBell() throws {
+    let engine = AskingEngine(self.engine)
+    let notifier = CommitNotifier(engine)
+    let heard = Signal()
+    let subscription = try notifier.subscribe(.queue(DispatchQueue(label: "test"))) { heard.fire() }
+    #expect(!engine.isTold)
+    let results = ResultNotifier(engine, notifier)
+    let write = RecordedTransaction(try engine.beginWrite(.never), origin: 0)
+    _ = try results.commit(write, author: nil, timeMilliseconds: 0, .relaxed)
+    write.end()
+    #expect(engine.answersInCommits == [true])
+    #expect(heard.wait())
+    #expect(!engine.isTold)
+    try engine.write { _ in }
+    #expect(engine.answersInCommits == [true, false])
+    // On another thread it would be another commit.
+    let asked = Signal()
+    let isToldThere = Mutex(true)
+    try notifier.teller.telling { () throws(StorageError) in
+      #expect(engine.isTold)
+      Thread.detachNewThread {
+        isToldThere.withLock { $0 = engine.isTold }
+        asked.fire()
+      }
+      #expect(asked.wait())
+    }
+    #expect(!isToldThere.withLock { $0 })
+    subscription.stop()
+  }
+
   @Test func aSubscriptionKeepsNoActorAlive() async throws {
     weak var gone: Listener?
     do {
@@ -111,6 +143,30 @@ private actor Listener {
   }
 }
 
+/// An engine that notes what commits are answered when they ask whether the listener is told, and asks itself.
+private final class AskingEngine: EngineInFront {
+  let base: any StorageEngine
+  private let answers = Mutex<[Bool]>([])
+  private let question = Mutex<(@Sendable () -> Bool)?>(nil)
+
+  init(_ base: any StorageEngine) { self.base = base }
+
+  var answersInCommits: [Bool] { answers.withLock { $0 } }
+  var isTold: Bool { question.withLock { $0 }?() ?? false }
+
+  func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
+    question.withLock { $0 = isTold }
+    return try base.addCommitListener(
+      unless: { [self] in
+        let answer = isTold()
+        answers.withLock { $0.append(answer) }
+        return answer
+      }, body)
+  }
+}
+
 /// An engine that knows how many listen to it.
 private final class ListenerCount: EngineInFront {
   let base: any StorageEngine
@@ -132,8 +188,10 @@ private final class ListenerCount: EngineInFront {
     }
   }
 
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    let listener = Listener(try base.addCommitListener(body), self)
+  func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
+    let listener = Listener(try base.addCommitListener(unless: isTold, body), self)
     listening.add(1, ordering: .acquiringAndReleasing)
     return listener
   }

@@ -73,9 +73,11 @@ public final class ReferenceEngine: StorageEngine {
     }
   }
 
-  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  public func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
     try checkOpen()
-    let listener = ReferenceListener(body)
+    let listener = ReferenceListener(unless: isTold, body)
     shared.withLock { $0.listeners.append(WeakListener(listener: listener)) }
     return listener
   }
@@ -140,12 +142,11 @@ extension ReferenceEngine {
 
   func publish(_ state: ReferenceState) {
     medium.state.withLock { $0 = state }
-    queue.async { [self] in
-      let listeners = shared.withLock { shared in
-        shared.listeners.removeAll { $0.listener == nil }
-        return shared.listeners.compactMap(\.listener)
-      }
-      for listener in listeners { listener.call() }
+    let listeners = shared.withLock { shared in
+      shared.listeners.removeAll { $0.listener == nil }
+      return shared.listeners.compactMap(\.listener)
     }
+    let untold = listeners.filter { !$0.isTold() }
+    queue.async { for listener in untold { listener.call() } }
   }
 }

@@ -4,12 +4,15 @@ import Synchronization
 
 /// Hears of commits on the engine's queue.
 final class ReferenceListener: CommitListener {
+  let isTold: @Sendable () -> Bool
   private let body: @Sendable () -> Void
   private let isStopped = Atomic(false)
   /// Held during a call, so that none begins after `stop` returned; recursive, so that a call may stop itself.
   private let turn = NSRecursiveLock()
 
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  init(unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void) {
+    (self.isTold, self.body) = (isTold, body)
+  }
 
   func call() {
     turn.withLock {

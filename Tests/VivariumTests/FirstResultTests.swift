@@ -26,6 +26,27 @@ import VivariumTestSupport
     #expect(store.notifierWork.results == 0 && store.notifierWork.places == 0)
   }
 
+  /// Nobody else observes yet, so the commit finds nobody to wake.
+  @Test func aCommitWhileTheFirstResultIsFoundIsHeard() throws {
+    let gate = Gate()
+    let store = try makeStore(gate)
+    let desk = try Desk(store.configuration)
+    let ages = Mutex<[Int]>([])
+    gate.isClosed.store(true, ordering: .releasing)
+    try desk.use { store in
+      desk.tokens.append(
+        store.objects(Dog.self).where { $0.age > 2 }.sorted(by: \.age).observe { change in
+          ages.withLock { $0 = change.collection?.map(\.age) ?? [] }
+          desk.heard.fire()
+        })
+    }
+    #expect(gate.reached.wait())
+    try store.write { try store.add(Dog(name: "5", age: 5)) }
+    gate.open()
+    #expect(desk.heard.wait { ages.withLock { $0 == [3, 4, 5] } })
+    try desk.use { _ in desk.tokens[0].stop() }
+  }
+
   /// Its own observers' first results come in time or after it; for those of another thread it never waits.
   @Test func aWriteDoesNotWaitForTheFirstResultsOfAnotherThread() throws {
     let gate = Gate()

@@ -11,8 +11,10 @@ extension EngineInFront {
   public func latestVersion() throws(StorageError) -> Version { try base.latestVersion() }
   public func beginRead() throws(StorageError) -> any ReadTransaction { try base.beginRead() }
   public func beginWrite(_ deadline: Deadline) throws(StorageError) -> any WriteTransaction { try base.beginWrite(deadline) }
-  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
+  public func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
+    try base.addCommitListener(unless: isTold, body)
   }
   public var powers: EnginePowers { base.powers }
   public func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }

@@ -29,6 +29,8 @@ int cs_lock_shared(int file, int64_t start, int64_t length);
 int cs_unlock(int file, int64_t start, int64_t length);
 // Where some other open file holds a lock in the range; -1: nowhere.
 int64_t cs_locked_at(int file, int64_t start, int64_t length);
+// Whether some other open file holds a lock in the range: 1 or 0; -1 if the system does not say.
+int cs_is_locked_by_others(int file, int64_t start, int64_t length);
 
 // open(2), always with close-on-exec; -1 with *error set.
 int cs_open(const char *path, bool writes, bool creates, uint32_t mode, int *error);

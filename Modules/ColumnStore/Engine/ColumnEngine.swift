@@ -119,9 +119,11 @@ public final class ColumnEngine: StorageEngine, DeferredSync, VersionAnnouncing,
     }
   }
 
-  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  public func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
     try checkOpen()
-    return try store.addCommitListener(body)
+    return try store.addCommitListener(unless: isTold, body)
   }
 
   public func statistics() throws(StorageError) -> StorageStatistics {

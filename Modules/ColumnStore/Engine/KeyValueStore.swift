@@ -32,8 +32,10 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// next batch is based on.
   func acquireWriter(_ deadline: Deadline) throws(StorageError) -> any KeyValueWriter
 
-  /// As `StorageEngine.addCommitListener`.
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener
+  /// As `StorageEngine.addCommitListener(unless:_:)`.
+  func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener
 
   /// Sizes and pins. The column store adds the history.
   func statistics() throws(StorageError) -> StorageStatistics
@@ -41,6 +43,13 @@ public protocol KeyValueStore: AnyObject, Sendable {
   /// Rejects new snapshots and writers with `.closed`, and releases the file once the open ones have ended; these continue
   /// until then. Idempotent. The store also closes with its last reference; snapshots and writers keep alive what they need.
   func close()
+}
+
+extension KeyValueStore {
+  /// Calls `body` soon after each commit, also those of this store.
+  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    try addCommitListener(unless: { false }, body)
+  }
 }
 
 /// The properties of a key-value store that do not change while it is open.

@@ -32,8 +32,10 @@ package final class SealedStore: KeyValueStore {
     SealedWriter(try base.acquireWriter(deadline), self)
   }
 
-  package func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
-    try base.addCommitListener(body)
+  package func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
+    try base.addCommitListener(unless: isTold, body)
   }
 
   package func statistics() throws(StorageError) -> StorageStatistics { try base.statistics() }

@@ -24,7 +24,13 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// Calls `body` soon after each commit, by this process or another; several commits may cause one call, and a call may come
   /// without a commit. On a thread of the engine: `body` must be quick, must not write, and reads the version itself. Kept
   /// until the listener is dropped or stopped; no call begins after `stop` returned.
-  func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener
+  ///
+  /// - Parameter isTold: whether the listener hears of a commit from whoever makes it. Asked once in each commit through this engine, or
+  ///   through another one of this process that shares its files with it, on the thread that commits; if it is true, `body` need not be
+  ///   called, and no thread is woken for it. Must be quick, take no lock, and keep nothing that keeps the engine.
+  func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener
 
   /// What the engine can do beyond this protocol. O(1).
   var powers: EnginePowers { get }
@@ -35,6 +41,13 @@ public protocol StorageEngine: AnyObject, Sendable {
   /// Rejects new transactions and releases the file once the open ones have ended: until then they can read, and lent memory
   /// stays readable. Idempotent. The engine also closes with its last reference.
   func close()
+}
+
+extension StorageEngine {
+  /// Calls `body` soon after each commit, also those of this engine.
+  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+    try addCommitListener(unless: { false }, body)
+  }
 }
 
 /// A registration for commits, active while it lives.

@@ -111,7 +111,7 @@ extension SQLiteEngine {
       watch?.markLog()
       return (watch?.frames ?? LogFrames(), watch?.salts)
     }
-    bell.ring()
+    bell.ringForCommit()
     checkpointer.committed(frames)
     switch durability {
     case .full:

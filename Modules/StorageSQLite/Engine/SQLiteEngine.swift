@@ -160,9 +160,12 @@ public final class SQLiteEngine: StorageEngine {
     watch = try VersionWatch(connection, isImmutable: isImmutable)
   }
 
-  public func addCommitListener(_ body: @escaping @Sendable () -> Void) throws(StorageError) -> any CommitListener {
+  public func addCommitListener(
+    unless isTold: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void
+  ) throws(StorageError) -> any CommitListener {
     try checkOpen()
     return bell.listen(
+      unless: isTold,
       version: { [weak self] in
         // The bell may mean that a log should be restarted.
         self?.renewReads()

@@ -27,7 +27,7 @@ final class SharedEngine: Sendable {
   private init(_ engine: any StorageEngine) {
     self.engine = engine
     notifier = CommitNotifier(engine)
-    results = ResultNotifier(engine)
+    results = ResultNotifier(engine, notifier)
     syncer = CommitSyncer(engine)
     versions = HeldVersions(engine)
     writers = WriterQueue(engine)

@@ -175,6 +175,8 @@ extension Store {
       try shared.notifier.subscribe(home) { weak.store?.turn() }
     }
     observing.turns = .commits(subscription)
+    // A commit between the snapshot and the subscription woke nobody here.
+    scheduleTurnIfBehind()
   }
 
   /// Schedules a turn for what became due while a write was open or observers were notified.

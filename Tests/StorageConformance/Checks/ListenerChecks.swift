@@ -45,6 +45,24 @@ extension StorageConformance {
       listener.stop()
       try expectEqual(stopped.count, calls, "calls after stop")
     },
+    ConformanceCheck("aCommitAsksOnItsThreadWhetherAListenerIsTold") { subject in
+      let store = try ConformanceStore(subject)
+      let asked = Mutex<[UInt]>([])
+      let other = Signal()
+      let told = try store.engine.addCommitListener(
+        unless: {
+          asked.withLock { $0.append(currentThread()) }
+          return true
+        }) {}
+      try store.write { try $0.insert(store.pet) }
+      try expectEqual(asked.withLock { $0 }, [currentThread()], "the threads that asked")
+      // Who is not told hears all the same.
+      let untold = try store.engine.addCommitListener { other.fire() }
+      try store.write { try $0.insert(store.pet) }
+      try expect(other.wait(), "the listener that is not told did not hear")
+      told.stop()
+      untold.stop()
+    },
     ConformanceCheck("aListenerMayStopItself") { subject in
       let store = try ConformanceStore(subject)
       let own = Mutex<(any CommitListener)?>(nil)
