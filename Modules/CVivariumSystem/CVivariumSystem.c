@@ -64,15 +64,21 @@ int cs_lock_exclusive(int file, int64_t start, int64_t length) { return range_lo
 int cs_lock_shared(int file, int64_t start, int64_t length) { return range_lock(file, F_RDLCK, start, length); }
 int cs_unlock(int file, int64_t start, int64_t length) { return range_lock(file, F_UNLCK, start, length); }
 
+// Makes *range a lock that some other open file holds in it, or of the type F_UNLCK.
+static int lock_of_others(int file, int64_t start, int64_t length, struct flock *range) {
+  *range = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+  return fcntl(file, F_OFD_GETLK, range);
+}
+
 int64_t cs_locked_at(int file, int64_t start, int64_t length) {
-  struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
-  if (fcntl(file, F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) return -1;
+  struct flock range;
+  if (lock_of_others(file, start, length, &range) != 0 || range.l_type == F_UNLCK) return -1;
   return range.l_start < start ? start : range.l_start;
 }
 
 int cs_is_locked_by_others(int file, int64_t start, int64_t length) {
-  struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
-  if (fcntl(file, F_OFD_GETLK, &range) != 0) return -1;
+  struct flock range;
+  if (lock_of_others(file, start, length, &range) != 0) return -1;
   return range.l_type == F_UNLCK ? 0 : 1;
 }
 

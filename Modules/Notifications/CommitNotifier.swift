@@ -15,6 +15,7 @@ public final class CommitNotifier: Sendable {
 
   private let engine: any StorageEngine
   private let state = Mutex(State())
+  /// Knows of which commits subscribers are told without the engine's bell.
   package let teller = CommitTeller()
 
   /// Listens to the engine from the first subscription on.

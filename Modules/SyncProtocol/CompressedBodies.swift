@@ -17,7 +17,7 @@ package final class CompressedBodies: Sendable {
   }
 
   private static let entriesMax = 16
-  /// The bytes of the longest body that is kept; longer ones are rare, and compressing them costs their sender less than sending.
+  /// The bytes of the longest body that is kept.
   private static let bytesMax = 64 << 10
 
   private let state = Mutex(State())
