@@ -95,6 +95,7 @@ let targets: [Target] = [
   Room.module(
     "SyncWebSocket",
     ["SyncProtocol"] + network("NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS", "NIOWebSocket") + transportSecurity + cryptography),
+  Room.module("MacroExpansions", [.product(name: "SwiftSyntaxMacros", package: "swift-syntax")]),
   Room.module("StoreInspection", ["ChangeTracker", "QueryEngine", "QueryModel", "StorageInterface", "StoreValues"]),
   // Rank 6: `Vivarium`, and what a server stands on.
   Room.module(
@@ -102,7 +103,7 @@ let targets: [Target] = [
     ["StorageCoordination", "StorageInterface", "StorageLMDB", "SyncModel", "SyncProtocol", "SyncServer"]),
   Room.module("SyncStorePostgres", ["StoreValues", "SyncModel", "SyncProtocol", "SyncServer", postgres]),
   Room.module("SyncTokens", ["SyncModel", "SyncProtocol", "SyncServer"] + cryptography + webTokens),
-  Room.macros("VivariumMacros", syntax),
+  Room.macros("VivariumMacros", ["MacroExpansions"] + syntax),
   Room.module(
     "Vivarium",
     [
@@ -318,8 +319,8 @@ let targets: [Target] = [
     "VivariumTests",
     ["QueryEngine", "QueryModel", "StorageInterface", "StoreValues", "Vivarium", "VivariumTestSupport"]),
   Room.tests(
-    "VivariumMacrosTests",
-    ["VivariumMacros", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
+    "MacroExpansionsTests",
+    ["MacroExpansions", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")]),
   Room.tests(
     "IntegrationTests",
     [

@@ -104,11 +104,19 @@ class Imports:
             # A plug-in of the compiler: depended on to be built first, never linked.
             if verb == "imports":
                 check.fault(path, line, f"'{name}' imports the macro plug-in '{other}'")
-        elif self.target["type"] == "macro":
+        elif self.target["type"] == "macro" and not self.is_of_macros(other):
             check.fault(path, line, f"the macro plug-in '{name}' {verb} '{other}': it runs in the compiler and stands alone")
         elif name in ranks and other in ranks and ranks[other] >= ranks[name]:
             way = "sideways" if ranks[other] == ranks[name] else "up"
             check.fault(path, line, f"'{name}' (rank {ranks[name]}) {verb} '{other}' (rank {ranks[other]}): {way}, not down")
+
+    def is_of_macros(self, other):
+        """Whether a library belongs to plug-ins alone: it needs nothing of ours, and only they and tests need it."""
+        targets = self.check_run.targets
+        if declared_dependencies(targets[other]) & targets.keys():
+            return False
+        return all(target["type"] == "macro" or is_test(target) or other not in declared_dependencies(target)
+                   for target in targets.values())
 
 
 def check_manifest_comments(check, ranks):

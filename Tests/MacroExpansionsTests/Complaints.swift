@@ -6,7 +6,7 @@ import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 import Testing
 
-@testable import VivariumMacros
+@testable import MacroExpansions
 
 /// A diagnostic as a programmer meets it: where, what, and what its fix-it makes of the source.
 struct Met: Equatable {
@@ -24,9 +24,9 @@ func complaints(about source: String) -> [Met] {
     sourceFiles: [file: .init(moduleName: "Test", fullFilePath: "test.swift")])
   guard let declaration = file.statements.first?.item.asProtocol((any DeclGroupSyntax).self) else { return [] }
   if source.hasPrefix("@ValueModel") {
-    _ = ValueModelMacro.expansion(of: "@ValueModel", providingMembersOf: declaration, conformingTo: [], in: context)
+    _ = ValueModelExpansion.expansion(of: "@ValueModel", providingMembersOf: declaration, conformingTo: [], in: context)
   } else {
-    _ = ModelMacro.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
+    _ = ModelExpansion.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
   }
   let bytes = Array(source.utf8)
   return context.diagnostics.map { diagnostic in

@@ -1,10 +1,18 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacroExpansion
+import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import VivariumMacros
+@testable import MacroExpansions
+
+/// A macro that generates nothing.
+private enum Inert: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+  ) -> [DeclSyntax] { [] }
+}
 
 @Suite struct ExpansionTests {
   private func expectExpansion(
@@ -13,10 +21,10 @@ import Testing
     assertMacroExpansion(
       source, expandedSource: expanded,
       macroSpecs: [
-        "Model": MacroSpec(type: ModelMacro.self, conformances: ["Model", "Observable"]),
-        "_Persisted": MacroSpec(type: PersistedMacro.self),
-        "PrimaryKey": MacroSpec(type: MarkerMacro.self),
-        "Inverse": MacroSpec(type: MarkerMacro.self),
+        "Model": MacroSpec(type: ModelExpansion.self, conformances: ["Model", "Observable"]),
+        "_Persisted": MacroSpec(type: PersistedExpansion.self),
+        "PrimaryKey": MacroSpec(type: Inert.self),
+        "Inverse": MacroSpec(type: Inert.self),
       ],
       indentationWidth: .spaces(2)
     ) { failure in
@@ -265,7 +273,7 @@ import Testing
       }
       """
     let context = BasicMacroExpansionContext()
-    let members = ModelMacro.expansion(
+    let members = ModelExpansion.expansion(
       of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
     let schema = members.map(\.description).first { $0.contains("_$schema") }
     #expect(schema?.contains(#"._property("songs", \Album.songs, deleteRule: .cascade)"#) == true)
@@ -280,7 +288,7 @@ import Testing
       }
       """
     let context = BasicMacroExpansionContext()
-    let members = ModelMacro.expansion(
+    let members = ModelExpansion.expansion(
       of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
     let schema = members.map(\.description).first { $0.contains("_$schema") }
     #expect(schema?.contains(#"._property("title", \Note.title, isIndexed: true, isFullText: true, default: "")"#) == true)
@@ -297,13 +305,13 @@ import Testing
       """
     let declaration = try #require(source.as(ClassDeclSyntax.self))
     let context = BasicMacroExpansionContext()
-    let members = ModelMacro.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
+    let members = ModelExpansion.expansion(of: "@Model", providingMembersOf: declaration, conformingTo: [], in: context)
     let schema = try #require(members.map(\.description).first { $0.contains("_$schema") })
     #expect(schema.contains(#"\Order.itemCount, isIndexed: true, derivation: Vivarium.Derivation(.count, over: "items"))"#))
     #expect(schema.contains(#"derivation: Vivarium.Derivation(.sum, of: "price", over: "items"))"#))
     #expect(schema.contains("isEmbedded: true") && context.diagnostics.isEmpty)
     let total = try #require(declaration.memberBlock.members.last?.decl.as(VariableDeclSyntax.self))
-    let accessors = PersistedMacro.expansion(of: "@_Persisted(2)", providingAccessorsOf: total, in: context)
+    let accessors = PersistedExpansion.expansion(of: "@_Persisted(2)", providingAccessorsOf: total, in: context)
     #expect(accessors.count == 1 && accessors[0].description.contains("raw.pointee.derived(_$key, 2)"))
     // What follows from others is no parameter of the initialiser.
     #expect(!members.contains { $0.description.contains("init(itemCount") || $0.description.contains("init(total") })
@@ -331,7 +339,7 @@ import Testing
       }
       """
     let context = BasicMacroExpansionContext()
-    let members = ModelMacro.expansion(
+    let members = ModelExpansion.expansion(
       of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
     let named = members.map(\.description).filter { $0.contains("_$computedDefaults") }
     #expect(named == ["public static let _$computedDefaults: [Int] = [1, 2, 5, 6, 8, 12, 13]"])
@@ -348,7 +356,7 @@ import Testing
       }
       """
     let context = BasicMacroExpansionContext()
-    let members = ModelMacro.expansion(
+    let members = ModelExpansion.expansion(
       of: "@Model", providingMembersOf: try #require(source.as(ClassDeclSyntax.self)), conformingTo: [], in: context)
     let all = members.map(\.description).joined(separator: "\n")
     #expect(all.contains("_$owner = _$Values(class: `class`, `inout`: `inout`, age: age)"))
@@ -366,7 +374,7 @@ import Testing
       }
       """
     let context = BasicMacroExpansionContext()
-    let members = ValueModelMacro.expansion(
+    let members = ValueModelExpansion.expansion(
       of: "@ValueModel", providingMembersOf: try #require(source.as(StructDeclSyntax.self)), conformingTo: [], in: context)
     let live = try #require(members.first).description
     for line in [
@@ -384,7 +392,7 @@ import Testing
         var prices: [String: Double]
       }
       """
-    let made = try ValueModelMacro.expansion(
+    let made = try ValueModelExpansion.expansion(
       of: "@ValueModel", attachedTo: try #require(source.as(StructDeclSyntax.self)), providingExtensionsOf: "Shelf" as TypeSyntax,
       conformingTo: ["ValueModel"], in: BasicMacroExpansionContext())
     let text = try #require(made.first).description

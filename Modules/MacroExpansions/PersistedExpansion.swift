@@ -8,8 +8,8 @@ import SwiftSyntaxMacros
 /// and the value. It passes the object on to nothing: even the function that reports the read gets only key and ordinal. So the
 /// compiler sees that the object does not escape, and a loop over results allocates no memory for its objects. The object's
 /// lifetime is extended over the load because the pointer is valid only while the object lives.
-struct PersistedMacro: AccessorMacro {
-  static func expansion(
+package struct PersistedExpansion: AccessorMacro {
+  package static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [AccessorDeclSyntax] {

@@ -3,7 +3,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Turns a plain final class into a live object: generates schema, accessors, initialisers and conformances.
-struct ModelMacro {
+package struct ModelExpansion {
   let declaration: ClassDeclSyntax
   let properties: [Property]
   /// The type's name in the store, if it differs from the class's.
@@ -25,7 +25,7 @@ struct ModelMacro {
         "'@Model' needs a final class" + (isStruct ? "; a struct is a '@ValueModel'" : ""), id: "class", at: group.introducer)
       return nil
     }
-    guard ModelMacro.isAllowed(declaration, context) else { return nil }
+    guard ModelExpansion.isAllowed(declaration, context) else { return nil }
     self.declaration = declaration
     properties = declaration.persistedProperties(context)
     declaration.refuseHiddenMembers(context)
@@ -95,21 +95,21 @@ extension ClassDeclSyntax {
   }
 }
 
-extension ModelMacro: MemberMacro {
-  static func expansion(
+extension ModelExpansion: MemberMacro {
+  package static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
-    ModelMacro(declaration, context)?.members ?? []
+    ModelExpansion(declaration, context)?.members ?? []
   }
 }
 
-extension ModelMacro: MemberAttributeMacro {
-  static func expansion(
+extension ModelExpansion: MemberAttributeMacro {
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
   ) -> [AttributeSyntax] {
-    guard let model = ModelMacro(declaration, nil),
+    guard let model = ModelExpansion(declaration, nil),
       let name = member.as(VariableDeclSyntax.self)?.bindings.first?.pattern.as(IdentifierPatternSyntax.self),
       let ordinal = model.properties.firstIndex(where: { $0.identifier == name.identifier.text })
     else { return [] }
@@ -117,13 +117,13 @@ extension ModelMacro: MemberAttributeMacro {
   }
 }
 
-extension ModelMacro: ExtensionMacro {
-  static func expansion(
+extension ModelExpansion: ExtensionMacro {
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard ModelMacro(declaration, nil) != nil, !protocols.isEmpty else { return [] }
+    guard ModelExpansion(declaration, nil) != nil, !protocols.isEmpty else { return [] }
     let conformances = protocols.map { "nonisolated \($0.trimmedDescription)" }.joined(separator: ", ")
     return [try ExtensionDeclSyntax("extension \(type.trimmed): \(raw: conformances) {}")]
   }

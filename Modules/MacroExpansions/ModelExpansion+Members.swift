@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-extension ModelMacro {
+extension ModelExpansion {
   /// All members that the macro adds to the class.
   var members: [DeclSyntax] {
     let members: [DeclSyntax] = [valuesBox] + storage + initialisers + [

@@ -4,7 +4,7 @@ import SwiftSyntaxMacros
 
 /// Turns a plain struct into a model whose objects are values: generates a live class with the same properties, and the conversions
 /// between the two.
-struct ValueModelMacro {
+package struct ValueModelExpansion {
   private let declaration: StructDeclSyntax
   private let properties: [ValueProperty]
 
@@ -31,26 +31,26 @@ struct ValueModelMacro {
   private var access: String { declaration.modifiers.access }
 
   /// The class that `@Model` expands: without members that are not properties, and without `@Transient` ones.
-  private var model: ModelMacro? {
+  private var model: ModelExpansion? {
     let lists = declaration.memberBlock.members.compactMap { $0.decl.as(MacroExpansionDeclSyntax.self)?.trimmedDescription }
     let lines = properties.map(\.kept.declaration.trimmedDescription) + lists
     let source: DeclSyntax = "\(raw: access)final class Live {\n\(raw: lines.joined(separator: "\n"))\n}"
     guard let live = source.as(ClassDeclSyntax.self) else { return nil }
-    var model = ModelMacro(live, nil)
+    var model = ModelExpansion(live, nil)
     model?.storedName = declaration.name.text.filter { $0 != "`" }
     return model
   }
 }
 
-extension ValueModelMacro: MemberMacro {
-  static func expansion(
+extension ValueModelExpansion: MemberMacro {
+  package static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
-    guard let macro = ValueModelMacro(declaration, context), let model = macro.model else { return [] }
+    guard let macro = ValueModelExpansion(declaration, context), let model = macro.model else { return [] }
     var lines: [String] = []
     for (ordinal, property) in model.properties.enumerated() {
-      let accessors = PersistedMacro.accessors(of: property, "\(ordinal)").map(\.description).joined(separator: "\n")
+      let accessors = PersistedExpansion.accessors(of: property, "\(ordinal)").map(\.description).joined(separator: "\n")
       lines.append("\(macro.access)var \(property.identifier): \(property.type) {\n\(accessors)\n}")
     }
     lines += model.members.map(\.description)
@@ -65,13 +65,13 @@ extension ValueModelMacro: MemberMacro {
   }
 }
 
-extension ValueModelMacro: ExtensionMacro {
-  static func expansion(
+extension ValueModelExpansion: ExtensionMacro {
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard let macro = ValueModelMacro(declaration, nil), !protocols.isEmpty else { return [] }
+    guard let macro = ValueModelExpansion(declaration, nil), !protocols.isEmpty else { return [] }
     let reads = macro.properties.map { "self.\($0.kept.identifier) = \($0.reading("object.\($0.kept.identifier)"))" }
     let writes = macro.properties.map { "object.\($0.kept.identifier) = \($0.writing("self.\($0.kept.identifier)"))" }
     return [
