@@ -259,7 +259,8 @@ let targets: [Target] = [
       "VivariumTestSupport", "postgres-child",
     ]),
   Room.tests(
-    "SyncWebSocketTests", ["SyncProtocol", "SyncWebSocket", "VivariumTestSupport"] + network("NIOCore", "NIOPosix")),
+    "SyncWebSocketTests",
+    ["SyncProtocol", "SyncWebSocket", "VivariumTestSupport"] + network("NIOCore", "NIOEmbedded", "NIOPosix", "NIOWebSocket")),
   Room.tests(
     "SyncTokensTests",
     ["SyncModel", "SyncProtocol", "SyncServer", "SyncTokens", "VivariumTestSupport"] + cryptography),

@@ -30,12 +30,10 @@ public struct WebSocketConnector: SyncConnector {
 
   public func connect() async throws(TransportError) -> any SyncTransport {
     let (upgrade, ear) = try await open { channel in try WebSocketConnector.upgrade(channel, address) }
-    guard let channel = try? await upgrade.get() else {
+    guard let transport = try? await upgrade.get() else {
       throw ear.hasHeard ? TransportError(.foreignProtocol, "Who answers at \(address) is no server of Vivarium.") : silence
     }
-    let (here, there) = MemoryTransport.pair(bytes: WebSocketBridge.waitingBytes)
-    Task { await WebSocketBridge(end: there, masks: true).carry(channel) }
-    return here
+    return transport
   }
 
   /// A side that says nothing may be a server that has as many connections as it takes, or that ends, or is behind a proxy without it.
@@ -72,8 +70,8 @@ public struct WebSocketConnector: SyncConnector {
 
   private static func upgrade(
     _ channel: any Channel, _ address: WebSocketAddress
-  ) throws -> EventLoopFuture<WebSocketBridge.Channel?> {
-    let upgrader = NIOTypedWebSocketClientUpgrader<WebSocketBridge.Channel?>(
+  ) throws -> EventLoopFuture<WebSocketTransport?> {
+    let upgrader = NIOTypedWebSocketClientUpgrader<WebSocketTransport?>(
       maxFrameSize: WebSocketNames.frameBytes,
       upgradePipelineHandler: { channel, answer in
         channel.eventLoop.makeCompletedFuture {
@@ -81,7 +79,7 @@ public struct WebSocketConnector: SyncConnector {
             channel.close(promise: nil)
             return nil
           }
-          return try WebSocketBridge.channel(channel)
+          return try WebSocketTransport.end(of: channel, masks: true)
         }
       })
     var headers = HTTPHeaders()
@@ -89,7 +87,7 @@ public struct WebSocketConnector: SyncConnector {
     headers.add(name: "Sec-WebSocket-Protocol", value: WebSocketNames.subprotocol)
     headers.add(name: "Content-Length", value: "0")
     let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path, headers: headers)
-    let configuration = NIOTypedHTTPClientUpgradeConfiguration<WebSocketBridge.Channel?>(
+    let configuration = NIOTypedHTTPClientUpgradeConfiguration<WebSocketTransport?>(
       upgradeRequestHead: request, upgraders: [upgrader],
       notUpgradingCompletionHandler: { channel in
         channel.close(promise: nil)

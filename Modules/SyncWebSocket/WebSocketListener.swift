@@ -47,10 +47,9 @@ public final class WebSocketListener: Sendable {
     public init() {}
   }
 
-  private typealias Upgrade = EventLoopFuture<WebSocketBridge.Channel?>
+  private typealias Upgrade = EventLoopFuture<WebSocketTransport?>
   /// The connections that nobody serves yet.
   private let pending = PendingChannels()
-  private let limits: Limits
   private let server: NIOAsyncChannel<Upgrade, Never>
   /// The port: the requested one, or the one that the system chose for 0.
   public let port: Int
@@ -67,7 +66,6 @@ public final class WebSocketListener: Sendable {
         .badAddress,
         "Others can read what comes to '\(host)' in plain text: give the server a certificate, or put a proxy with TLS before it.")
     }
-    limits = options.limits
     let counts = ConnectionCounts(options.limits)
     let pending = pending
     do {
@@ -104,7 +102,7 @@ public final class WebSocketListener: Sendable {
         await withDiscardingTaskGroup { group in
           do {
             for try await upgrade in inbound {
-              group.addTask { [pending, limits] in await WebSocketListener.take(upgrade, pending, limits, serve) }
+              group.addTask { [pending] in await WebSocketListener.take(upgrade, pending, serve) }
             }
           } catch {
             // The listener was closed.
@@ -123,23 +121,16 @@ public final class WebSocketListener: Sendable {
   }
 
   private static func take(
-    _ upgrade: Upgrade, _ pending: PendingChannels, _ limits: Limits, _ serve: @Sendable (any SyncTransport) async -> Void
+    _ upgrade: Upgrade, _ pending: PendingChannels, _ serve: @Sendable (any SyncTransport) async -> Void
   ) async {
     // A client that sends an invalid request is ignored.
-    guard let channel = try? await upgrade.get() else { return }
-    pending.remove(channel.channel)
-    let (here, there) = MemoryTransport.pair(bytes: WebSocketBridge.waitingBytes)
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { await WebSocketBridge(end: there, masks: false).carry(channel) }
-      await serve(here)
-      await here.close()
-      // A client that has stopped reading would keep its socket, and what is left for it in memory, for ever.
-      group.addTask { do { try await Task.sleep(for: .seconds(limits.secondsToEnd)) } catch {} }
-      _ = await group.next()
-      group.cancelAll()
-      // Not only by the end of what carries it: that may wait for what the client does not take.
-      channel.channel.close(promise: nil)
-    }
+    guard let transport = try? await upgrade.get() else { return }
+    let channel = transport.channel
+    pending.remove(channel)
+    await withTaskCancellationHandler { await serve(transport) } onCancel: { channel.close(promise: nil) }
+    await transport.close()
+    // A client that has stopped reading would keep its socket, and what is left for it in memory, for ever: the transport gives up on it.
+    do { try await channel.closeFuture.get() } catch {}
   }
 
   private static func upgrade(
@@ -157,15 +148,19 @@ public final class WebSocketListener: Sendable {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(ForeignProtocolHandler(isSecure: options.certificate != nil, notice: options.notice))
     if let certificate = options.certificate { try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context)) }
-    let upgrader = NIOTypedWebSocketServerUpgrader<WebSocketBridge.Channel?>(
+    let upgrader = NIOTypedWebSocketServerUpgrader<WebSocketTransport?>(
       maxFrameSize: WebSocketNames.frameBytes,
       shouldUpgrade: { channel, head in
         let offered = head.headers[canonicalForm: "Sec-WebSocket-Protocol"]
         let isOurs = offered.contains { $0 == WebSocketNames.subprotocol }
         return channel.eventLoop.makeSucceededFuture(isOurs ? ["Sec-WebSocket-Protocol": WebSocketNames.subprotocol] : nil)
       },
-      upgradePipelineHandler: { channel, _ in channel.eventLoop.makeCompletedFuture { try WebSocketBridge.channel(channel) } })
-    let configuration = NIOTypedHTTPServerUpgradeConfiguration<WebSocketBridge.Channel?>(
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          try WebSocketTransport.end(of: channel, masks: false, timeToEnd: .seconds(options.limits.secondsToEnd))
+        }
+      })
+    let configuration = NIOTypedHTTPServerUpgradeConfiguration<WebSocketTransport?>(
       upgraders: [upgrader],
       notUpgradingCompletionHandler: { channel in
         channel.eventLoop.makeCompletedFuture {

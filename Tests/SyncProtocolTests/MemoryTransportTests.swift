@@ -1,5 +1,4 @@
 import SyncProtocol
-import Synchronization
 import Testing
 
 @Suite("A connection within the process")
@@ -12,24 +11,6 @@ struct MemoryTransportTests {
     try await sending.value
     try await b.send([[7]])
     #expect(try await a.receive() == [7])
-  }
-
-  @Test("takes no more while many bytes wait, however few parts they are")
-  func bytes() async throws {
-    let (a, b) = MemoryTransport.pair(bytes: 10)
-    try await a.send([[1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 2, 2]])
-    let isSent = Mutex(false)
-    let sending = Task {
-      try await a.send([[3]])
-      isSent.withLock { $0 = true }
-    }
-    // Long enough for it to be sent, if it could be.
-    for _ in 0..<1_000 { await Task.yield() }
-    #expect(!isSent.withLock { $0 })
-    #expect(try await b.receive()?.first == 1)
-    try await sending.value
-    #expect(try await b.receive()?.first == 2)
-    #expect(try await b.receive() == [3])
   }
 
   @Test("delivers what was sent before it was closed, and then says that it is")

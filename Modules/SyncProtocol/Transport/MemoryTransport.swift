@@ -7,9 +7,9 @@ public final class MemoryTransport: SyncTransport {
 
   private init(_ incoming: Pipe, _ outgoing: Pipe) { (self.incoming, self.outgoing) = (incoming, outgoing) }
 
-  /// Creates both ends. At most `capacity` parts wait in each direction, and the last of them when fewer than `bytes` bytes do.
-  public static func pair(capacity: Int = 16, bytes: Int = .max) -> (MemoryTransport, MemoryTransport) {
-    let (there, back) = (Pipe(max(1, capacity), max(1, bytes)), Pipe(max(1, capacity), max(1, bytes)))
+  /// Creates both ends. At most `capacity` parts wait in each direction.
+  public static func pair(capacity: Int = 16) -> (MemoryTransport, MemoryTransport) {
+    let (there, back) = (Pipe(max(1, capacity)), Pipe(max(1, capacity)))
     return (MemoryTransport(back, there), MemoryTransport(there, back))
   }
 
@@ -29,19 +29,17 @@ public final class MemoryTransport: SyncTransport {
 private final class Pipe: Sendable {
   private struct State {
     var parts: [[UInt8]] = []
-    var bytes = 0
     var isClosed = false
     var taker: CheckedContinuation<Void, Never>?
     var putter: CheckedContinuation<Void, Never>?
   }
 
   private let capacity: Int
-  private let bytesMax: Int
   private let state = Mutex(State())
 
-  init(_ capacity: Int, _ bytesMax: Int) { (self.capacity, self.bytesMax) = (capacity, bytesMax) }
+  init(_ capacity: Int) { self.capacity = capacity }
 
-  private func hasRoom(_ state: State) -> Bool { state.parts.count < capacity && state.bytes < bytesMax }
+  private func hasRoom(_ state: State) -> Bool { state.parts.count < capacity }
 
   /// Waits for room; returns false once the pipe is closed.
   func put(_ part: [UInt8]) async -> Bool {
@@ -50,7 +48,6 @@ private final class Pipe: Sendable {
         if state.isClosed { return (false, nil) }
         guard hasRoom(state) else { return (nil, nil) }
         state.parts.append(part)
-        state.bytes += part.count
         defer { state.taker = nil }
         return (true, state.taker)
       }
@@ -73,9 +70,7 @@ private final class Pipe: Sendable {
       let (part, isEnd, putter) = state.withLock { state -> ([UInt8]?, Bool, CheckedContinuation<Void, Never>?) in
         if state.parts.isEmpty { return (nil, state.isClosed, nil) }
         defer { state.putter = nil }
-        let part = state.parts.removeFirst()
-        state.bytes -= part.count
-        return (part, false, state.putter)
+        return (state.parts.removeFirst(), false, state.putter)
       }
       putter?.resume()
       if part != nil || isEnd { return part }
