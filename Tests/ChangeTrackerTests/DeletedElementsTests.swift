@@ -47,7 +47,7 @@ import VivariumTestSupport
   /// Whatever else is done with the list in the same write.
   @Test func theRightElementsGoWhateverElseIsEdited() throws {
     var random = SeededGenerator.forTest("theRightElementsGoWhateverElseIsEdited")
-    for round in 0..<20 {
+    for round in 0..<environmentNumber("VIVARIUM_DELETIONS", default: 6) {
       let count = 400 + random.below(400)
       var model = (0..<count * 2).map { _ in random.below(count) }
       let (owner, keys) = try given(count, model)

@@ -131,10 +131,10 @@ import VivariumTestSupport
     _ = try write.commit(author: nil, timeMilliseconds: 0, .relaxed)
     write = RecordedTransaction(try engine.beginWrite(.never), origin: 7)
     defer { write.end() }
-    let doomed = dogs.filter { $0.rawValue % 7 != 0 }
+    let doomed = dogs.filter { $0.rawValue % 7 == 0 }
     let areGone = try write.deletePlainly(dog.id, doomed.reversed().map(\.rawValue))
     #expect(areGone)
-    #expect(try write.transaction.values(column, owner, 0..<Int.max) == dogs.filter { $0.rawValue % 7 == 0 }.map { .link($0) })
+    #expect(try write.transaction.values(column, owner, 0..<Int.max) == dogs.filter { $0.rawValue % 7 != 0 }.map { .link($0) })
   }
 
   /// An engine whose index is damaged says so, and nothing stands still.
