@@ -62,25 +62,15 @@ final class WebSocketTransport: SyncTransport {
   // MARK: Sending
 
   func send(_ parts: [[UInt8]]) async throws(TransportError) {
-    for part in parts {
-      let bytes = part.count + WebSocketTransport.partBytes
-      guard await waitForRoom(of: bytes) else { throw TransportError(.closed, "The connection was closed.") }
-      let written = channel.eventLoop.makePromise(of: Void.self)
-      written.futureResult.whenComplete { [self] outcome in took(bytes, outcome) }
-      channel.writeAndFlush(frame(.binary, ByteBuffer(bytes: part)), promise: written)
-    }
+    for part in parts { guard await waitToWrite(part) else { throw TransportError(.closed, "The connection was closed.") } }
   }
 
-  /// Waits until fewer bytes wait than may, and counts these with them; returns false once the connection is closed.
-  private func waitForRoom(of bytes: Int) async -> Bool {
+  func offer(_ part: [UInt8]) -> Bool { write(part) == true }
+
+  /// Waits until fewer bytes wait than may, and writes the part; returns false once the connection is closed.
+  private func waitToWrite(_ part: [UInt8]) async -> Bool {
     while true {
-      let hasRoom = state.withLock { state -> Bool? in
-        if state.isClosed { return false }
-        guard state.sentBytes < WebSocketTransport.waitingBytes else { return nil }
-        state.sentBytes += bytes
-        return true
-      }
-      if let hasRoom { return hasRoom }
+      if let outcome = write(part) { return outcome }
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           if state.isClosed || state.sentBytes < WebSocketTransport.waitingBytes { return true }
@@ -90,6 +80,23 @@ final class WebSocketTransport: SyncTransport {
         if isReady { continuation.resume() }
       }
     }
+  }
+
+  /// Returns whether the part is on its way; false once the connection is closed, nil if too much waits.
+  private func write(_ part: [UInt8]) -> Bool? {
+    let bytes = part.count + WebSocketTransport.partBytes
+    let outcome = state.withLock { state -> Bool? in
+      if state.isClosed { return false }
+      guard state.sentBytes < WebSocketTransport.waitingBytes else { return nil }
+      state.sentBytes += bytes
+      return true
+    }
+    if outcome == true {
+      let written = channel.eventLoop.makePromise(of: Void.self)
+      written.futureResult.whenComplete { [self] in took(bytes, $0) }
+      channel.writeAndFlush(frame(.binary, ByteBuffer(bytes: part)), promise: written)
+    }
+    return outcome
   }
 
   /// The system has taken a part, or will take none.

@@ -13,6 +13,16 @@ struct MemoryTransportTests {
     #expect(try await a.receive() == [7])
   }
 
+  @Test("takes at once what it has room for, and nothing once it is closed")
+  func offers() async throws {
+    let (a, b) = MemoryTransport.pair(capacity: 2)
+    #expect([[1], [2], [3]].map { a.offer($0) } == [true, true, false])
+    #expect(try await b.receive() == [1])
+    #expect(a.offer([4]))
+    await b.close()
+    #expect(!a.offer([5]))
+  }
+
   @Test("delivers what was sent before it was closed, and then says that it is")
   func closing() async throws {
     let (a, b) = MemoryTransport.pair()

@@ -19,6 +19,8 @@ public final class MemoryTransport: SyncTransport {
     for part in parts where await !outgoing.put(part) { throw TransportError(.closed, "The connection was closed.") }
   }
 
+  public func offer(_ part: [UInt8]) -> Bool { outgoing.offer(part) == true }
+
   public func close() async {
     outgoing.close()
     incoming.close()
@@ -41,18 +43,23 @@ private final class Pipe: Sendable {
 
   private func hasRoom(_ state: State) -> Bool { state.parts.count < capacity }
 
+  /// Returns whether the pipe has taken the part; false once it is closed, nil if there is no room.
+  func offer(_ part: [UInt8]) -> Bool? {
+    let (outcome, taker) = state.withLock { state -> (Bool?, CheckedContinuation<Void, Never>?) in
+      if state.isClosed { return (false, nil) }
+      guard hasRoom(state) else { return (nil, nil) }
+      state.parts.append(part)
+      defer { state.taker = nil }
+      return (true, state.taker)
+    }
+    taker?.resume()
+    return outcome
+  }
+
   /// Waits for room; returns false once the pipe is closed.
   func put(_ part: [UInt8]) async -> Bool {
     while true {
-      let (outcome, taker) = state.withLock { state -> (Bool?, CheckedContinuation<Void, Never>?) in
-        if state.isClosed { return (false, nil) }
-        guard hasRoom(state) else { return (nil, nil) }
-        state.parts.append(part)
-        defer { state.taker = nil }
-        return (true, state.taker)
-      }
-      taker?.resume()
-      if let outcome { return outcome }
+      if let outcome = offer(part) { return outcome }
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           if state.isClosed || hasRoom(state) { return true }

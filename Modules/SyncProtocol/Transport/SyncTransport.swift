@@ -10,8 +10,16 @@ public protocol SyncTransport: Sendable {
   /// Sends parts in order. Returns when the connection can take more, which bounds what waits in it.
   func send(_ parts: [[UInt8]]) async throws(TransportError)
 
+  /// Sends a part as `send` does, but without waiting: returns false, and sends nothing, if `send` would wait, or throw. Not to be called
+  /// while a `send` waits. For who sends little to many: no task has to be woken for it. A transport that does not know returns false.
+  func offer(_ part: [UInt8]) -> Bool
+
   /// Ends the connection. Parts sent before are delivered as long as the other side reads. Idempotent; ends a waiting `receive`.
   func close() async
+}
+
+extension SyncTransport {
+  public func offer(_ part: [UInt8]) -> Bool { false }
 }
 
 /// Makes connections to one server.

@@ -10,6 +10,8 @@ actor HostedConnection {
   private var machine: ServerConnection
   private let outgoing: AsyncStream<[[UInt8]]>.Continuation
   private let parts: AsyncStream<[[UInt8]]>
+  /// How often parts went to the task that sends, and are not sent yet.
+  private var unsent = 0
   private var timers: [ServerConnectionTimer: Task<Void, Never>] = [:]
   /// The task that reads the connection, suspended while too much received data waits.
   private var reader: CheckedContinuation<Void, Never>?
@@ -162,6 +164,7 @@ actor HostedConnection {
           try await transport.send([part])
           taken(part.count)
         }
+        unsent -= 1
       } catch { break }
     }
     // Who reads may wait for room, which nobody makes any more. What the client has sent still counts.
@@ -230,12 +233,25 @@ actor HostedConnection {
     for read in reads { if let event = await answer(read) { take(event) } }
   }
 
+  /// Sends what the connection takes without waiting, and leaves the rest to the task that waits. Returns how many bytes it has taken: of
+  /// a change to a thousand sessions each has little to send, and waking a thousand tasks costs more than sending.
+  private func send(_ parts: [[UInt8]]) -> Int {
+    host.counts.sent(parts)
+    var rest = parts[...]
+    while unsent == 0, let part = rest.first, transport.offer(part) { rest.removeFirst() }
+    if !rest.isEmpty {
+      unsent += 1
+      outgoing.yield(Array(rest))
+    }
+    return parts.prefix(parts.count - rest.count).reduce(0) { $0 + $1.count }
+  }
+
   private func perform(_ effects: [ServerConnectionEffect]) {
+    var bytes = 0
+    defer { if bytes > 0 { taken(bytes) } }
     for effect in effects {
       switch effect {
-      case .send(let parts):
-        host.counts.sent(parts)
-        outgoing.yield(parts)
+      case .send(let parts): bytes += send(parts)
       case .close: close()
       case .wake(let timer, let time): wake(timer, at: time)
       case .unbind(let key, let path): Task { await host.forget(path, key, of: self) }
