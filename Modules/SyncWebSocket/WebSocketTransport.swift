@@ -19,12 +19,10 @@ final class WebSocketTransport: SyncTransport {
     /// What has come, and nobody has received yet.
     var received: [[UInt8]] = []
     var receivedBytes = 0
-    /// Nothing more comes.
-    var isEnded = false
     /// Bytes that were sent, and that the system has not taken yet.
     var sentBytes = 0
-    /// Nothing more can be sent.
-    var isClosed = false
+    /// Nothing more comes, and nothing more can be sent.
+    var isEnded = false
     /// Who waits for the next part.
     var receiver: CheckedContinuation<Void, Never>?
     /// Who waits for room.
@@ -73,7 +71,7 @@ final class WebSocketTransport: SyncTransport {
       if let outcome = write(part) { return outcome }
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
-          if state.isClosed || state.sentBytes < WebSocketTransport.waitingBytes { return true }
+          if state.isEnded || state.sentBytes < WebSocketTransport.waitingBytes { return true }
           state.sender = continuation
           return false
         }
@@ -86,7 +84,7 @@ final class WebSocketTransport: SyncTransport {
   private func write(_ part: [UInt8]) -> Bool? {
     let bytes = part.count + WebSocketTransport.partBytes
     let outcome = state.withLock { state -> Bool? in
-      if state.isClosed { return false }
+      if state.isEnded { return false }
       guard state.sentBytes < WebSocketTransport.waitingBytes else { return nil }
       state.sentBytes += bytes
       return true
@@ -103,6 +101,8 @@ final class WebSocketTransport: SyncTransport {
   private func took(_ bytes: Int, _ outcome: Result<Void, any Error>) {
     if case .failure = outcome {
       end()
+      // Whoever ends it later finds it ended, and leaves the channel alone.
+      channel.close(promise: nil)
       return
     }
     let sender = state.withLock { state in
@@ -159,8 +159,8 @@ final class WebSocketTransport: SyncTransport {
   /// Nothing more comes, and nothing more can be sent. Returns whether that is new.
   @discardableResult func end() -> Bool {
     let (isFirst, receiver, sender) = state.withLock { state in
-      defer { (state.isEnded, state.isClosed, state.receiver, state.sender) = (true, true, nil, nil) }
-      return (!state.isClosed, state.receiver, state.sender)
+      defer { (state.isEnded, state.receiver, state.sender) = (true, nil, nil) }
+      return (!state.isEnded, state.receiver, state.sender)
     }
     receiver?.resume()
     sender?.resume()

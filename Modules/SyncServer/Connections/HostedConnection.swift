@@ -237,13 +237,16 @@ actor HostedConnection {
   /// a change to a thousand sessions each has little to send, and waking a thousand tasks costs more than sending.
   private func send(_ parts: [[UInt8]]) -> Int {
     host.counts.sent(parts)
-    var rest = parts[...]
-    while unsent == 0, let part = rest.first, transport.offer(part) { rest.removeFirst() }
+    var (rest, bytes) = (parts[...], 0)
+    while unsent == 0, let part = rest.first, transport.offer(part) {
+      rest.removeFirst()
+      bytes += part.count
+    }
     if !rest.isEmpty {
       unsent += 1
       outgoing.yield(Array(rest))
     }
-    return parts.prefix(parts.count - rest.count).reduce(0) { $0 + $1.count }
+    return bytes
   }
 
   private func perform(_ effects: [ServerConnectionEffect]) {
